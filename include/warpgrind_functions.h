@@ -6,8 +6,8 @@
  *     says which threads failed, where, with up to three values: a finding where a tool runs, else
  *     on standard error. The kernel goes on, or ends (wg_assert_ends)
  *   wg_printf(format, values…)
- *     the host's printf: every conversion, no buffer to overflow, callers in the order of their
- *     threads. Up to six values
+ *     the host's printf: every conversion, any number of values, no buffer to overflow, callers in
+ *     the order of their threads. The format is a literal
  *   wg_error(code, value)
  *     remembers the first error of each code and counts the rest; a summary at the end of the
  *     program
@@ -33,12 +33,16 @@
 #error "warpgrind_functions.h is for CUDA programs in C++"
 #endif
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #include <map>
 #include <string>
+#include <vector>
 
 /* A call with a place and a text, which the handler finds in wg_caller. */
 #define WG_CALL_WITH_TEXT_(name, text, ...) \
@@ -124,11 +128,12 @@ WG_HANDLER(wg_assert_failed, wg_callers &callers, wg_list<unsigned> n, wg_list<d
   if (wg_assert_ends()) callers.end_kernel();
 }
 
-/* --- wg_printf --- */
+/* --- wg_printf: up to six values are arguments, more of them an array of the thread --- */
 enum { WG_PRINTF_VALUES_ = 6 };
 WG_INTERRUPT(wg_printf_called,
              void(unsigned long long a, unsigned long long b, unsigned long long c,
                   unsigned long long d, unsigned long long e, unsigned long long f));
+WG_INTERRUPT(wg_printf_many, void(unsigned n, const unsigned long long *values));
 static __inline__ __host__ __device__ unsigned long long wg_bits_(double x) {
   unsigned long long bits;
   memcpy(&bits, &x, sizeof bits);
@@ -144,104 +149,162 @@ template <class T> static __inline__ __host__ __device__ unsigned long long wg_b
   return (unsigned long long)(long long)x;
 }
 #if defined(__CUDA_ARCH__)
-struct wg_all_bits_ {
-  unsigned long long v[WG_PRINTF_VALUES_ + 1];
-  template <class... T> __device__ explicit wg_all_bits_(T... x) : v{wg_bits_(x)...} {
-    static_assert(sizeof...(T) <= WG_PRINTF_VALUES_, "wg_printf prints at most six values");
-  }
-  __device__ wg_all_bits_() : v{0} {}
+template <class... T> __device__ char (&wg_count_(T...))[sizeof...(T) + 1]; /* never called */
+template <unsigned N> struct wg_all_bits_ {
+  unsigned long long v[N];
+  template <class... T> __device__ explicit wg_all_bits_(T... x) : v{wg_bits_(x)...} {}
 };
 #define wg_printf(format, ...) \
   do { \
-    wg_all_bits_ wg_v_ = wg_all_bits_(__VA_ARGS__); \
-    WG_CALL_WITH_TEXT_(wg_printf_called, format, wg_v_.v[0], wg_v_.v[1], wg_v_.v[2], wg_v_.v[3], \
-                       wg_v_.v[4], wg_v_.v[5]); \
+    enum { wg_n_ = sizeof(wg_count_(__VA_ARGS__)) - 1, wg_six_ = WG_PRINTF_VALUES_ }; \
+    typedef wg_all_bits_<(wg_n_ > wg_six_ ? (unsigned)wg_n_ : (unsigned)wg_six_)> wg_bits_type_; \
+    wg_bits_type_ wg_v_ = wg_bits_type_(__VA_ARGS__); \
+    if (wg_n_ > wg_six_) WG_CALL_WITH_TEXT_(wg_printf_many, format, wg_n_, wg_v_.v); \
+    else \
+      WG_CALL_WITH_TEXT_(wg_printf_called, format, wg_v_.v[0], wg_v_.v[1], wg_v_.v[2], wg_v_.v[3], \
+                         wg_v_.v[4], wg_v_.v[5]); \
   } while (0)
 #else
 #define wg_printf printf
 #endif
 /* A string of the device. */
-static inline std::string wg_string_(wg_interrupt *call, unsigned long long address) {
-  std::string s;
-  char piece[64];
-  while (address && wg_read_device(call, piece, (const void *)(size_t)address, 1)) {
-    if (!piece[0]) break;
-    s += piece[0];
-    address++;
+template <class C> static inline std::basic_string<C> wg_text_(wg_interrupt *call, size_t address) {
+  std::basic_string<C> s;
+  C c;
+  while (address && wg_read_device(call, &c, (const void *)address, sizeof c) && c) {
+    s += c;
+    address += sizeof c;
   }
   return s;
 }
-/* One conversion of the format, from '%' to its letter, with the values it takes. */
-static inline std::string wg_convert_(wg_interrupt *call, std::string spec,
-                                      const unsigned long long *&value) {
-  char kind = spec[spec.size() - 1], out[512];
-  std::string flags;
-  int longs = 0, halves = 0;
-  for (size_t i = 0; i + 1 < spec.size(); i++) {
-    if (spec[i] == '*') flags += std::to_string((int)*value++);
-    else if (strchr("lLqjzt", spec[i])) longs++;
-    else if (spec[i] == 'h') halves++;
-    else flags += spec[i];
-  }
-  unsigned long long v = *value++;
-  double number;
-  memcpy(&number, &v, sizeof number);
-  switch (kind) {
-    case 'd':
-    case 'i': {
-      long long x = longs         ? (long long)v
-                    : halves == 1 ? (short)v
-                    : halves > 1  ? (signed char)v
-                                  : (int)v;
-      snprintf(out, sizeof out, (flags + "ll" + kind).c_str(), x);
-      return out;
-    }
-    case 'u':
-    case 'o':
-    case 'x':
-    case 'X': {
-      unsigned long long x = longs         ? v
-                             : halves == 1 ? (unsigned short)v
-                             : halves > 1  ? (unsigned char)v
-                                           : (unsigned)v;
-      snprintf(out, sizeof out, (flags + "ll" + kind).c_str(), x);
-      return out;
-    }
-    case 'c': snprintf(out, sizeof out, (flags + kind).c_str(), (int)v); return out;
-    case 'p': snprintf(out, sizeof out, (flags + kind).c_str(), (void *)(size_t)v); return out;
-    case 's': {
-      std::string s = wg_string_(call, v), wide(s.size() + 512, 0);
-      int n = snprintf(&wide[0], wide.size(), (flags + kind).c_str(), s.c_str());
-      return wide.substr(0, (size_t)n);
-    }
-    default: snprintf(out, sizeof out, (flags + kind).c_str(), number); return out;
-  }
+static inline std::string wg_string_(wg_interrupt *call, unsigned long long address) {
+  return wg_text_<char>(call, (size_t)address);
 }
-static inline std::string wg_format_(wg_interrupt *call, const char *format,
-                                     const unsigned long long *value) {
+/* As long as it becomes. */
+template <class T> static inline std::string wg_print_(const std::string &spec, T value) {
+  int n = snprintf(NULL, 0, spec.c_str(), value);
+  std::string out((size_t)(n > 0 ? n : 0) + 1, 0);
+  snprintf(&out[0], out.size(), spec.c_str(), value);
+  return out.substr(0, out.size() - 1);
+}
+struct wg_formatter_ {
+  wg_interrupt *call;
+  const unsigned long long *values;
+  size_t n, next;
+  std::map<unsigned long long, std::string> *strings; /* that were read, by their addresses */
   std::string out;
-  const unsigned long long *end = value + WG_PRINTF_VALUES_;
-  for (const char *at = format; *at;) {
-    if (at[0] != '%' || at[1] == '%') {
-      out += *at;
-      at += at[0] == '%' ? 2 : 1;
-      continue;
+
+  /* The value that comes next, or the one that "2$" at `at` names. */
+  unsigned long long take(const char *&at) {
+    size_t digits = strspn(at, "0123456789"), which = 0;
+    if (digits && at[digits] == '$') {
+      which = (size_t)atoi(at);
+      at += digits + 1;
     }
-    size_t n = 1 + strcspn(at + 1, "diouxXeEfFgGaAcspn");
-    if (!at[n] || value == end) return out + at;
-    out += wg_convert_(call, std::string(at, n + 1), value);
-    at += n + 1;
+    if (!which) which = ++next;
+    return which <= n ? values[which - 1] : 0;
   }
-  return out;
-}
+  /* Whether "2$" stands at `at`: the value is taken when the conversion is known. */
+  static size_t position(const char *at) {
+    size_t digits = strspn(at, "0123456789");
+    return digits && at[digits] == '$' ? digits + 1 : 0;
+  }
+  void number(std::string flags, char kind, const char *size, unsigned long long v) {
+    bool is_signed = kind == 'd' || kind == 'i';
+    if (!strcmp(size, "hh")) v = is_signed ? (unsigned long long)(signed char)v : (unsigned char)v;
+    else if (!strcmp(size, "h")) v = is_signed ? (unsigned long long)(short)v : (unsigned short)v;
+    else if (!*size) v = is_signed ? (unsigned long long)(int)v : (unsigned)v;
+    out += wg_print_(flags + "ll" + kind, v);
+  }
+  void length_to(const char *size, unsigned long long address) { /* %n */
+    long long count = (long long)out.size();
+    wg_write_device(call, (void *)(size_t)address, &count,
+                    !strcmp(size, "hh")  ? 1
+                    : !strcmp(size, "h") ? 2
+                    : *size              ? 8
+                                         : 4);
+  }
+  void text(const std::string &flags, bool wide, unsigned long long address) {
+    if (wide) {
+      out += wg_print_(flags + "ls", wg_text_<wchar_t>(call, (size_t)address).c_str());
+      return;
+    }
+    if (!strings->count(address)) (*strings)[address] = wg_string_(call, address);
+    out += wg_print_(flags + "s", address ? (*strings)[address].c_str() : "(null)");
+  }
+  /* One conversion, behind its '%'. false: it is none, or there is no value for it */
+  bool convert(const char *&at) {
+    const char *begin = at, *named = at, *none = "";
+    at += position(at);
+    bool by_number = at != named;
+    std::string flags = "%", size;
+    for (; *at && strchr("-+ #0'I123456789.*", *at);) {
+      if (*at == '*') {
+        int given = (int)take(++at);
+        if (given < 0 && flags[flags.size() - 1] == '.') flags.resize(flags.size() - 1);
+        else flags += std::to_string(given);
+      } else flags += *at++;
+    }
+    while (*at && strchr("hlLqjzt", *at)) size += *at++;
+    char kind = *at;
+    if (!kind || !strchr("diouxXbBeEfFgGaAcCsSpnm%", kind)) return at = begin, false;
+    at++;
+    if (kind == '%') return out += '%', true;
+    if (kind == 'm') return out += wg_print_(flags + 's', strerror(errno)), true;
+    if (!by_number && next >= n) return at = begin, false;
+    unsigned long long v = take(by_number ? named : none);
+    bool wide = size == "l" || kind == 'C' || kind == 'S';
+    if (strchr("diouxXbB", kind)) number(flags, kind, size.c_str(), v);
+    else if (kind == 'c' || kind == 'C')
+      out += wide ? wg_print_(flags + "lc", (wint_t)v) : wg_print_(flags + "c", (int)v);
+    else if (kind == 's' || kind == 'S') text(flags, wide, v);
+    else if (kind == 'p') out += wg_print_(flags + "p", (void *)(size_t)v);
+    else if (kind == 'n') length_to(size.c_str(), v);
+    else {
+      double x;
+      memcpy(&x, &v, sizeof x);
+      out += wg_print_(flags + kind, x);
+    }
+    return true;
+  }
+  const std::string &format(const char *at) {
+    while (*at) {
+      if (*at != '%') out += *at++;
+      else if (!convert(++at)) {
+        out += '%';
+        out += at;
+        break;
+      }
+    }
+    return out;
+  }
+};
+struct wg_printer_ {
+  std::map<unsigned long long, std::string> strings;
+  void print(wg_interrupt *call, const char *format, const unsigned long long *values, size_t n) {
+    wg_formatter_ f = {call, values, n, 0, &strings, std::string()};
+    const std::string &text = f.format(format);
+    fwrite(text.data(), 1, text.size(), stdout);
+  }
+};
 WG_HANDLER(wg_printf_called, wg_callers &callers, wg_list<unsigned long long> a,
            wg_list<unsigned long long> b, wg_list<unsigned long long> c,
            wg_list<unsigned long long> d, wg_list<unsigned long long> e,
            wg_list<unsigned long long> f) {
+  wg_printer_ printer;
   for (size_t i = 0; i < callers.size(); i++) {
     const unsigned long long values[] = {a[i], b[i], c[i], d[i], e[i], f[i]};
-    std::string text = wg_format_(callers.call, callers[i].text, values);
-    fwrite(text.data(), 1, text.size(), stdout);
+    printer.print(callers.call, callers[i].text, values, WG_PRINTF_VALUES_);
+  }
+  fflush(stdout);
+}
+WG_HANDLER(wg_printf_many, wg_callers &callers, wg_list<unsigned> n,
+           wg_list<const unsigned long long *> values) {
+  wg_printer_ printer;
+  for (size_t i = 0; i < callers.size(); i++) {
+    std::vector<unsigned long long> v(n[i]);
+    if (wg_read_device(callers.call, v.data(), values[i], n[i] * sizeof v[0]))
+      printer.print(callers.call, callers[i].text, v.data(), n[i]);
   }
   fflush(stdout);
 }

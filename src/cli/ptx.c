@@ -34,11 +34,12 @@ static bool instrument(PtxModule *m, unsigned tools, Error *err) {
 static void print_memory(const InterruptKernel *k, Str *out) {
   InterruptMemory m = interrupt_memory(k);
   str_printf(out,
-             "// kernel %s: %u bytes of memory for each thread (%u live and arguments, %u state, "
-             "%u local)",
-             k->name, m.thread, k->context_bytes, m.state, k->local_bytes);
+             "// kernel %s: %u bytes of memory for each caller (%u live and arguments, %u for its "
+             "place)",
+             k->name, m.caller, k->context_bytes, m.caller - k->context_bytes);
+  if (m.thread) str_printf(out, ", %u for each thread (local variables)", m.thread);
   if (k->saves_blocks)
-    str_printf(out, ", and %u for each block, besides dynamic shared memory", m.block);
+    str_printf(out, ", %u for each block with callers, besides dynamic shared memory", m.stopped);
   str_add(out, "\n");
 }
 

@@ -68,7 +68,8 @@ CUresult interrupts_prepare(Context *ctx, Stream *s, KernelWork *k) {
     return refuse(CUDA_ERROR_OUT_OF_MEMORY, err.text);
   }
   memset((void *)(uintptr_t)memory, 0, interrupt_zeroed(&sizes));
-  InterruptLaunch l = interrupt_place(&sizes, memory);
+  InterruptLaunch l = interrupt_place(&sizes, memory, memory + sizes.fixed,
+                                      memory + sizes.fixed + sizes.places);
   memcpy(k->params + kernel->param_at, &l, sizeof l);
   k->interrupt_memory = memory;
   k->interrupt_stream = s;
@@ -148,6 +149,10 @@ static bool resume(void *user, const InterruptRun *run) {
   Serving *s = user;
   const KernelWork *first = s->work;
   Function *f;
+  size_t at, bytes;
+  void *control = interrupt_control(run, &at, &bytes);
+  write_memory(user, run->launch.control + at, control, bytes);
+  free(control);
   if (module_function(first->function->module, run->kernel->resume, &f)) return false;
   KernelWork k = *first;
   k.function = f;

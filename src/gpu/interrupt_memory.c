@@ -4,12 +4,16 @@
 static VEC(GpuBuffer *) buffers;
 static pthread_mutex_t buffers_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static GpuBuffer *find_free(CUcontext ctx, size_t size, bool host) {
+static size_t most_of(const GpuBuffer *b) { return b->room ? gpu_room_most(b) : b->size; }
+
+static GpuBuffer *find_free(CUcontext ctx, size_t size, bool host, bool grows) {
   GpuBuffer *best = NULL;
   for (uint32_t i = 0; i < buffers.len; i++) {
     GpuBuffer *b = buffers.data[i];
-    if (b->users || b->ctx != ctx || b->size < size || (b->host != NULL) != host) continue;
-    if (!best || b->size < best->size) best = b;
+    if (b->users || b->ctx != ctx || most_of(b) < size || (b->host != NULL) != host ||
+        (b->room != NULL) != grows)
+      continue;
+    if (!best || most_of(b) < most_of(best)) best = b;
   }
   return best;
 }
@@ -27,14 +31,23 @@ static bool allocate(GpuBuffer *b, bool host) {
   return true;
 }
 
+static void detach(GpuBuffer *b) {
+  if (b->places) b->places->users--;
+  if (b->saved) b->saved->users--;
+  b->places = b->saved = NULL;
+}
+
 // Buffers that no launch uses; false: there were none
 static bool free_idle(CUcontext ctx) {
   bool found = false;
   pthread_mutex_lock(&buffers_lock);
+  for (uint32_t i = 0; i < buffers.len; i++)
+    if (!buffers.data[i]->users && buffers.data[i]->ctx == ctx) detach(buffers.data[i]);
   for (uint32_t i = 0; i < buffers.len; i++) {
     GpuBuffer *b = buffers.data[i];
     if (b->users || b->ctx != ctx) continue;
-    if (b->host) gpu_real.cuMemFreeHost(b->host);
+    if (b->room) gpu_room_free(b);
+    else if (b->host) gpu_real.cuMemFreeHost(b->host);
     else if (session_tools()) gpu_cuMemFree_v2(b->p);
     else gpu_real.cuMemFree_v2(b->p);
     free(b);
@@ -45,12 +58,24 @@ static bool free_idle(CUcontext ctx) {
   return found;
 }
 
-GpuBuffer *gpu_buffer_take(CUcontext ctx, size_t size, bool host) {
-  enum { STEP = 1 << 16 };
+static GpuBuffer *take_free(CUcontext ctx, size_t size, bool host, bool grows) {
   pthread_mutex_lock(&buffers_lock);
-  GpuBuffer *b = find_free(ctx, size, host);
+  GpuBuffer *b = find_free(ctx, size, host, grows);
   if (b) b->users = 1;
   pthread_mutex_unlock(&buffers_lock);
+  return b;
+}
+
+static GpuBuffer *keep(GpuBuffer *b) {
+  pthread_mutex_lock(&buffers_lock);
+  vec_push(&buffers, b);
+  pthread_mutex_unlock(&buffers_lock);
+  return b;
+}
+
+GpuBuffer *gpu_buffer_take(CUcontext ctx, size_t size, bool host) {
+  enum { STEP = 1 << 16 };
+  GpuBuffer *b = take_free(ctx, size, host, false);
   if (b) return b;
   b = mem_alloc(sizeof *b);
   *b = (GpuBuffer){.ctx = ctx, .size = (size + STEP) / STEP * STEP, .users = 1};
@@ -58,10 +83,35 @@ GpuBuffer *gpu_buffer_take(CUcontext ctx, size_t size, bool host) {
     free(b);
     return NULL;
   }
-  pthread_mutex_lock(&buffers_lock);
-  vec_push(&buffers, b);
-  pthread_mutex_unlock(&buffers_lock);
-  return b;
+  return keep(b);
+}
+
+// Tools hear of memory when it is allocated: then it does not grow.
+static GpuBuffer *take_room(CUcontext ctx, size_t size) {
+  if (session_tools() || size <= ROOM_AT_FIRST) return gpu_buffer_take(ctx, size, false);
+  GpuBuffer *b = take_free(ctx, size, false, true);
+  if (b) return b;
+  b = mem_alloc(sizeof *b);
+  *b = (GpuBuffer){.ctx = ctx, .users = 1};
+  if (gpu_room_make(b, size) || (free_idle(ctx) && gpu_room_make(b, size))) return keep(b);
+  free(b);
+  return gpu_buffer_take(ctx, size, false);
+}
+
+static bool attach(CUcontext ctx, GpuBuffer **to, size_t size) {
+  if (*to && most_of(*to) >= size) return true;
+  if (*to) gpu_buffer_give_back(*to);
+  *to = size ? take_room(ctx, size) : NULL;
+  return !size || *to;
+}
+
+GpuBuffer *gpu_launch_memory_take(CUcontext ctx, const InterruptSizes *s) {
+  GpuBuffer *b = gpu_buffer_take(ctx, s->fixed, false);
+  if (!b) return NULL;
+  if (attach(ctx, &b->places, s->places) && attach(ctx, &b->saved, s->saved)) return b;
+  b->kernel = NULL;
+  gpu_buffer_give_back(b);
+  return NULL;
 }
 
 // The new owner overwrites what the last launch had left zero.
@@ -108,7 +158,7 @@ static VEC(GpuGate *) gates;
 static uint32_t last_serial;
 
 static bool add_gates(CUcontext ctx) {
-  GpuBuffer *host = gpu_buffer_new(ctx, GATES * sizeof(uint32_t), true),
+  GpuBuffer *host = gpu_buffer_new(ctx, GATES * sizeof(InterruptNews), true),
             *device = gpu_buffer_new(ctx, GATES * sizeof(uint32_t), false);
   CUdeviceptr notify = 0;
   if (!host || !device ||
@@ -118,8 +168,8 @@ static bool add_gates(CUcontext ctx) {
   for (unsigned i = 0; i < GATES; i++) {
     GpuGate *g = mem_alloc(sizeof *g);
     *g = (GpuGate){.ctx = ctx,
-                   .news = (volatile uint32_t *)host->host + i,
-                   .notify = notify + i * sizeof(uint32_t),
+                   .news = (volatile InterruptNews *)host->host + i,
+                   .notify = notify + i * sizeof(InterruptNews),
                    .word = device->p + i * sizeof(uint32_t)};
     vec_push(&gates, g);
   }
@@ -135,7 +185,7 @@ static GpuGate *free_gate(CUcontext ctx) {
   if (found) {
     found->users = 1;
     found->serial = ++last_serial ? last_serial : ++last_serial;
-    *found->news = NEWS_NONE;
+    *found->news = (InterruptNews){.what = NEWS_NONE};
   }
   pthread_mutex_unlock(&buffers_lock);
   return found;
@@ -162,6 +212,7 @@ void gpu_interrupt_memory_forget(CUcontext ctx) {
   pthread_mutex_lock(&buffers_lock);
   for (uint32_t i = 0; i < buffers.len; i++)
     if (buffers.data[i]->ctx == ctx) {
+      if (buffers.data[i]->room) gpu_room_forget(buffers.data[i]);
       free(buffers.data[i]);
       buffers.data[i--] = buffers.data[--buffers.len];
     }

@@ -129,6 +129,9 @@ static void *service(void *user) {
     p->is_taken = true;
     for (unsigned pause = SHORT; !p->served; pause = MIN(pause * 2, LONG)) {
       if (!p->is_wanted || p->looking) wait_for_change(pause);
+      while (!p->served && gpu_interrupts_wants_room(&p->launch) &&
+             look(p, gpu_interrupts_make_room))
+        continue;
       if (p->served || p->looking) continue;
       bool ended = p->is_wanted || look(p, gpu_interrupts_has_ended);
       if (ended && !p->served) end_pending(p, SERVE_ALL);

@@ -6,7 +6,7 @@ extern const char probe_gather_kernel_text[];
 typedef struct Kernels {  // those that gather, in one context
   CUcontext ctx;
   CUmodule module;
-  CUfunction count, scan, gather;
+  CUfunction marks, firsts, order, count, gather;
 } Kernels;
 static VEC(Kernels) loaded;
 static pthread_mutex_t loaded_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -21,11 +21,17 @@ static bool load_kernels(CUcontext ctx, Kernels *out) {
     }
   if (!ok) {
     Kernels k = {.ctx = ctx};
-    ok = gpu_real.cuModuleLoadData(&k.module, probe_gather_kernel_text) == CUDA_SUCCESS &&
-         gpu_real.cuModuleGetFunction(&k.count, k.module, "interrupt_gather_count") ==
-             CUDA_SUCCESS &&
-         gpu_real.cuModuleGetFunction(&k.scan, k.module, "interrupt_gather_scan") == CUDA_SUCCESS &&
-         gpu_real.cuModuleGetFunction(&k.gather, k.module, "interrupt_gather") == CUDA_SUCCESS;
+    const struct {
+      CUfunction *to;
+      const char *name;
+    } all[] = {{&k.marks, "interrupt_gather_marks"},
+               {&k.firsts, "interrupt_gather_firsts"},
+               {&k.order, "interrupt_gather_order"},
+               {&k.count, "interrupt_gather_count"},
+               {&k.gather, "interrupt_gather"}};
+    ok = gpu_real.cuModuleLoadData(&k.module, probe_gather_kernel_text) == CUDA_SUCCESS;
+    for (unsigned i = 0; i < ARRAY_LEN(all); i++)
+      ok = ok && gpu_real.cuModuleGetFunction(all[i].to, k.module, all[i].name) == CUDA_SUCCESS;
     if (ok) vec_push(&loaded, k);
     *out = k;
   }
@@ -46,6 +52,9 @@ typedef struct Serving {
   GpuInterrupts *g;
   Kernels kernels;
   GatherJob job;
+  bool ordered;      // threads that have a place are
+  uint32_t threads;  // … so many, in so many blocks
+  uint32_t blocks;
 } Serving;
 
 static bool ok_or(Serving *s, CUresult result) {
@@ -73,8 +82,6 @@ static uint64_t alloc_lists(void *user, size_t bytes) {
   return b ? b->p : 0;
 }
 static void free_lists(void *user, uint64_t p) {
-  Serving *s = user;
-  gpu_real.cuStreamSynchronize(s->g->stream);  // the kernel reads results from it
   GpuBuffer *b = gpu_buffer_of(p, NULL);
   if (b) gpu_buffer_give_back(b);
 }
@@ -88,33 +95,38 @@ static void free_host(void *user, void *p) {
   if (b) gpu_buffer_give_back(b);
 }
 
-static bool launch_gather(Serving *s, CUfunction f, unsigned blocks) {
+// n: words or places, of which each block has a part
+static bool launch_gather(Serving *s, CUfunction f, size_t n) {
   void *params[] = {&s->job};
-  return ok_or(s, gpu_real.cuLaunchKernel(f, blocks, 1, 1, GATHER_CHUNK, 1, 1, 0, s->g->stream,
-                                          params, NULL));
+  size_t pieces = (n + GATHER_THREADS - 1) / GATHER_THREADS;
+  return ok_or(s, gpu_real.cuLaunchKernel(f, (unsigned)MIN(MAX(pieces, 1), GATHER_BLOCKS), 1, 1,
+                                          GATHER_THREADS, 1, 1, 0, s->g->stream, params, NULL));
 }
 
 static bool prepare_job(Serving *s, const InterruptRun *run) {
   GpuInterrupts *g = s->g;
-  uint32_t n = run->kernel->ncalls,
-           chunks = (uint32_t)((run->threads + GATHER_CHUNK - 1) / GATHER_CHUNK);
+  uint32_t n = run->kernel->ncalls;
   CUdeviceptr totals;
-  if (!g->counts) g->counts = gpu_buffer_new(g->ctx, 4 * (size_t)n * chunks, false);
+  if (!g->counts) g->counts = gpu_buffer_new(g->ctx, 4 * (n + 2) * (size_t)GATHER_BLOCKS, false);
   if (!g->calls) g->calls = gpu_buffer_new(g->ctx, n * sizeof(GatherCall), false);
-  if (!g->totals) g->totals = gpu_buffer_new(g->ctx, n * MAX(sizeof(GatherCall), 4), true);
+  if (!g->totals) g->totals = gpu_buffer_new(g->ctx, (n + 1) * sizeof(GatherCall), true);
   if (!g->counts || !g->calls || !g->totals || !load_kernels(g->ctx, &s->kernels) ||
       gpu_real.cuMemHostGetDevicePointer_v2(&totals, g->totals->host, 0) != CUDA_SUCCESS)
     return false;
-  s->job = (GatherJob){.states = run->launch.states,
-                       .contexts = run->launch.contexts,
-                       .ranks = run->kernel->has_results ? run->launch.ranks : 0,
-                       .counts = g->counts->p,
+  s->job = (GatherJob){.control = run->launch.control,
+                       .marks = run->launch.marks,
+                       .firsts = run->launch.firsts,
+                       .places = run->launch.places,
+                       .list = run->launch.firsts + g->sizes.firsts,
+                       .sums = g->counts->p,
+                       .counts = g->counts->p + 8 * GATHER_BLOCKS,
                        .totals = totals,
                        .calls = g->calls->p,
-                       .stride = run->launch.threads,
-                       .threads = (uint32_t)run->threads,
-                       .ncalls = n,
-                       .chunks = chunks};
+                       .words = (uint32_t)run->words,
+                       .block_words = (uint32_t)run->block_words,
+                       .block_threads = (uint32_t)run->block_threads,
+                       .place_bytes = run->kernel->place_bytes,
+                       .ncalls = n};
   return true;
 }
 
@@ -123,25 +135,40 @@ static bool is_suspended(Serving *s, const InterruptRun *run) {
   uint32_t suspended = 1;
   GpuInterrupts *g = s->g;
   if (g->launch.notify) {
-    ok_or(s,
-          g->entered ? gpu_real.cuStreamSynchronize(g->stream) : gpu_interrupts_wait_for_first(g));
-    return *g->gate->news != NEWS_NONE;
+    ok_or(s, gpu_interrupts_wait_for_first(g));
+    return g->gate->news->what != NEWS_NONE;
   }
-  if (g->entered) return true;
-  read_memory(s, &suspended, run->launch.control, sizeof suspended);
+  read_memory(s, &suspended, run->launch.control + offsetof(InterruptControl, suspended),
+              sizeof suspended);
   return suspended != 0;
 }
 
+// The first kernel has ended.
+static bool put_in_order(Serving *s, const InterruptRun *run) {
+  size_t words = run->words, most = s->g->sizes.threads;
+  return prepare_job(s, run) && launch_gather(s, s->kernels.marks, words) &&
+         launch_gather(s, s->kernels.firsts, words) && launch_gather(s, s->kernels.order, most) &&
+         launch_gather(s, s->kernels.count, most);
+}
+
+// Behind the second kernel its callers have been counted already.
 static bool count(void *user, const InterruptRun *run, uint32_t *counts) {
   Serving *s = user;
+  uint32_t n = run->kernel->ncalls;
   if (s->g->result != CUDA_SUCCESS) return false;
-  bool suspended = is_suspended(s, run);
-  if (s->g->result != CUDA_SUCCESS || !suspended) return s->g->result == CUDA_SUCCESS;
-  if (!prepare_job(s, run) || !launch_gather(s, s->kernels.count, s->job.chunks) ||
-      !launch_gather(s, s->kernels.scan, 1) ||
-      !ok_or(s, gpu_real.cuStreamSynchronize(s->g->stream)))
-    return false;
-  memcpy(counts, s->g->totals->host, run->kernel->ncalls * sizeof *counts);
+  if (!s->ordered) {
+    bool suspended = is_suspended(s, run);
+    if (s->g->result != CUDA_SUCCESS || !suspended) return s->g->result == CUDA_SUCCESS;
+    if (!put_in_order(s, run)) return false;
+  }
+  if (!ok_or(s, gpu_real.cuStreamSynchronize(s->g->stream))) return false;
+  const uint32_t *totals = s->g->totals->host;
+  memcpy(counts, totals, n * sizeof *counts);
+  if (!s->ordered) {
+    s->blocks = totals[n];
+    s->threads = totals[n + 1];
+  }
+  s->ordered = true;
   return true;
 }
 
@@ -153,13 +180,14 @@ static bool gather(void *user, const InterruptRun *run) {
     calls[i] = (GatherCall){.numbers = run->numbers[i],
                             .first_rank = run->first_rank[i],
                             .args_at = c->args_at,
-                            .nparams = c->nparams};
+                            .nparams = c->nparams,
+                            .result_bytes = c->result_bytes};
     memcpy(calls[i].lists, run->lists + i * INTERRUPT_PARAMS, sizeof calls[i].lists);
     memcpy(calls[i].bytes, c->param_bytes, sizeof calls[i].bytes);
   }
   return ok_or(s, gpu_real.cuMemcpyHtoDAsync_v2(
                       s->g->calls->p, calls, run->kernel->ncalls * sizeof *calls, s->g->stream)) &&
-         launch_gather(s, s->kernels.gather, s->job.chunks) &&
+         launch_gather(s, s->kernels.gather, s->threads) &&
          ok_or(s, gpu_real.cuStreamSynchronize(s->g->stream));
 }
 
@@ -188,14 +216,15 @@ static void served(void *user, const InterruptServed *i) {
                                                .results_at = i->results_at});
 }
 
-// As the program has launched it; parameters are those of l.
-static CUresult launch_again(const Serving *s, const GpuLaunch *l) {
+// As the program has launched it, or only the blocks of the list (0: all). Parameters are those of
+// l.
+static CUresult launch_again(const Serving *s, const GpuLaunch *l, uint32_t listed) {
   const GpuLaunch *first = s->launch;
   const SessionLaunch *e = &first->event;
   CUlaunchAttribute cooperative = {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value.cooperative = 1};
-  CUlaunchConfig c = {.gridDimX = e->grid[0],
-                      .gridDimY = e->grid[1],
-                      .gridDimZ = e->grid[2],
+  CUlaunchConfig c = {.gridDimX = listed ? listed : e->grid[0],
+                      .gridDimY = listed ? 1 : e->grid[1],
+                      .gridDimZ = listed ? 1 : e->grid[2],
                       .blockDimX = e->block[0],
                       .blockDimY = e->block[1],
                       .blockDimZ = e->block[2],
@@ -211,26 +240,52 @@ static CUresult launch_again(const Serving *s, const GpuLaunch *l) {
                                        l->params, l->extra);
 }
 
+// Blocks of a cluster, and those of a cooperative launch, enter together.
+static bool is_listed(const Serving *s) {
+  const CUlaunchConfig *c = s->launch->config;
+  bool alone = s->g->kernel->is_listed && !s->launch->event.cooperative;
+  for (unsigned i = 0; c && i < c->numAttrs; i++)
+    alone &= c->attrs[i].id != CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION &&
+             c->attrs[i].id != CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+  return alone;
+}
+
+// The driver has copied what is written when this returns: it is not in pinned memory.
+static bool tell_results(Serving *s, const InterruptRun *run) {
+  size_t at, bytes;
+  void *control = interrupt_control(run, &at, &bytes);
+  bool ok = ok_or(
+      s, gpu_real.cuMemcpyHtoDAsync_v2(run->launch.control + at, control, bytes, s->g->stream));
+  free(control);
+  return ok;
+}
+
 static bool resume(void *user, const InterruptRun *run) {
   Serving *s = user;
+  GpuInterrupts *g = s->g;
   GpuLaunch l;
-  s->g->entered = true;
-  if (s->g->gate) *s->g->gate->news = NEWS_NONE;
+  uint32_t listed = is_listed(s) ? s->blocks : 0;
+  g->entered = true;
+  if (g->gate) g->gate->news->what = NEWS_NONE;
+  g->launch.list = listed ? s->job.list : 0;
+  memcpy(g->room + g->kernel->param_at, &g->launch, sizeof g->launch);
   l.event = s->launch->event;
   l.config = s->launch->config;
-  gpu_launch_begin(&l, s->launch->of->resume, NULL, s->g->list, NULL);
-  return ok_or(s, gpu_launch_end(&l, launch_again(s, &l)));
+  if (!tell_results(s, run)) return false;
+  gpu_launch_begin(&l, s->launch->of->resume, NULL, g->list, NULL);
+  return ok_or(s, gpu_launch_end(&l, launch_again(s, &l, listed))) &&
+         launch_gather(s, s->kernels.count, s->threads);
 }
 
 // It followed a launch that has suspended threads. Now all before it have ended. Launches behind it
 // still find its serial in its gate, and wait for their turn as well.
 static bool begin_now(Serving *s) {
   GpuInterrupts *g = s->g;
-  *g->gate->news = NEWS_NONE;
+  g->gate->news->what = NEWS_NONE;
   interrupt_follow_nobody(&g->launch);
   memcpy(g->room + g->kernel->param_at, &g->launch, sizeof g->launch);
   GpuLaunch l = {.function = s->launch->function, .extra = g->list};
-  return ok_or(s, gpu_interrupts_clear_states(g) ? launch_again(s, &l) : CUDA_ERROR_UNKNOWN);
+  return ok_or(s, gpu_interrupts_clear_states(g) ? launch_again(s, &l, 0) : CUDA_ERROR_UNKNOWN);
 }
 
 static void *enter(void *user) { return ((Serving *)user)->g->stream; }
@@ -242,6 +297,12 @@ static void leave(void *user) {
   ok_or(s, gpu_real.cuStreamSynchronize(s->g->stream));
   ok_or(s, gpu_real.cuStreamSynchronize(CU_STREAM_LEGACY));
   ok_or(s, gpu_real.cuStreamSynchronize(CU_STREAM_PER_THREAD));
+}
+
+// Threads that wanted to be suspended have ended instead.
+static bool has_room(const Serving *s, Error *err) {
+  const GpuInterrupts *g = s->g;
+  return !g->gate || !g->gate->news->refused || interrupt_refuse_memory(g->kernel, &g->sizes, err);
 }
 
 CUresult gpu_interrupts_rounds(GpuLaunch *l) {
@@ -265,14 +326,16 @@ CUresult gpu_interrupts_rounds(GpuLaunch *l) {
                             .served = session_wants_interrupts() ? served : NULL,
                             .limit_ns = session_hang_ns(),
                             .user = &s};
-  if (g->gate && ok_or(&s, gpu_interrupts_wait_for_first(g)) && *g->gate->news == NEWS_NOT_BEGUN)
+  if (g->gate && ok_or(&s, gpu_interrupts_wait_for_first(g)) &&
+      g->gate->news->what == NEWS_NOT_BEGUN)
     begin_now(&s);
-  bool ok = interrupt_serve(&device, &run, &err);
+  bool ok = has_room(&s, &err) && interrupt_serve(&device, &run, &err);
   atomic_store(&l->of->suspends, g->entered);
   if (ok) {
-    g->clean = !run.ended;
+    g->clean = !s.ordered;
     return CUDA_SUCCESS;
   }
   if (g->result == CUDA_SUCCESS) log_error("%s", err.text);
+  if (g->gate && g->gate->news->refused) return CUDA_ERROR_OUT_OF_MEMORY;
   return g->result != CUDA_SUCCESS ? g->result : CUDA_ERROR_LAUNCH_FAILED;
 }

@@ -57,7 +57,7 @@ bool gpu_interrupts_clear_states(GpuInterrupts *g) {
 
 bool gpu_interrupts_follow(const GpuLaunch *l, GpuFollowing *f) {
   const GpuInterrupts *g = l->interrupts;
-  if (!g->gate || g->own || g->ctx != f->ctx || *g->gate->news != NEWS_NONE) return false;
+  if (!g->gate || g->own || g->ctx != f->ctx || g->gate->news->what != NEWS_NONE) return false;
   f->gate = g->gate;
   gpu_gate_share(f->gate);
   return true;
@@ -86,9 +86,31 @@ static CUresult line_up(GpuInterrupts *g, GpuFunction *of, uint64_t stream) {
   return result;
 }
 
+// So many there is room for now.
+static uint32_t room_for_places(const GpuInterrupts *g) {
+  size_t groups = g->memory->places->size / (32 * g->sizes.place_bytes);
+  return (uint32_t)MIN(groups * 32, g->sizes.threads);
+}
+static uint32_t room_for_slots(const GpuInterrupts *g) {
+  size_t each = g->sizes.saved_stride, blocks = g->sizes.blocks;
+  return (uint32_t)(each ? MIN(g->memory->saved->size / each, blocks) : blocks);
+}
+static bool has_room_for_all(const GpuInterrupts *g) {
+  return room_for_places(g) == g->sizes.threads && room_for_slots(g) == g->sizes.blocks;
+}
+
+bool gpu_interrupts_wants_room(const GpuLaunch *l) {
+  const GpuInterrupts *g = l->interrupts;
+  if (!g || !g->gate || g->gate->news->refused) return false;
+  const volatile InterruptNews *news = g->gate->news;
+  return news->wants_places > news->room_places || news->wants_slots > news->room_slots;
+}
+
 static void set_gates(GpuInterrupts *g) {
   if (!g->gate && !session_tools()) g->gate = gpu_gate_take(g->ctx);
   if (g->gate) {
+    g->launch.room_places = g->gate->news->room_places = room_for_places(g);
+    g->launch.room_slots = g->gate->news->room_slots = room_for_slots(g);
     g->launch.notify = g->gate->notify;
     g->launch.gate = g->gate->word;
     g->launch.serial = g->gate->serial;
@@ -122,11 +144,13 @@ static void free_launch(GpuInterrupts *g) {
 // that it follows nobody.
 static bool take_memory(GpuInterrupts *g) {
   bool shares = g->memory != NULL;
-  if (!shares) g->memory = gpu_buffer_take(g->ctx, g->sizes.all, false);
+  if (!shares) g->memory = gpu_launch_memory_take(g->ctx, &g->sizes);
   if (!g->memory) return false;
-  g->launch = interrupt_place(&g->sizes, g->memory->p);
+  const GpuBuffer *places = g->memory->places, *saved = g->memory->saved;
+  g->launch = interrupt_place(&g->sizes, g->memory->p, places->p, saved ? saved->p : 0);
   set_gates(g);
-  return (g->gate || !g->before) && (shares || gpu_interrupts_clear_states(g));
+  return (g->gate || (!g->before && has_room_for_all(g))) &&
+         (shares || gpu_interrupts_clear_states(g));
 }
 
 // When those before it have ended, their memory can be used.
@@ -227,9 +251,28 @@ bool gpu_interrupts_has_ended(const GpuLaunch *l) {
   return result != CUDA_ERROR_NOT_READY;
 }
 
+// The kernel runs meanwhile.
+bool gpu_interrupts_make_room(const GpuLaunch *l) {
+  const GpuInterrupts *g = l->interrupts;
+  volatile InterruptNews *news = g->gate->news;
+  Entered e = enter_context(g);
+  bool ok = true;
+  uint32_t places = news->wants_places, slots = news->wants_slots;
+  while (ok && room_for_places(g) < places) ok = gpu_room_grow(g->memory->places);
+  while (ok && room_for_slots(g) < slots) ok = gpu_room_grow(g->memory->saved);
+  news->room_places = room_for_places(g);
+  news->room_slots = room_for_slots(g);
+  leave_context(e);
+  if (!ok) {
+    news->what = NEWS_SUSPENDED;
+    news->refused = 1;
+  }
+  return ok;
+}
+
 bool gpu_interrupts_told_nothing(const GpuLaunch *l) {
   const GpuInterrupts *g = l->interrupts;
-  return g->gate && *g->gate->news == NEWS_NONE;
+  return g->gate && g->gate->news->what == NEWS_NONE;
 }
 
 bool gpu_interrupts_same_stream(const GpuLaunch *a, const GpuLaunch *b) {

@@ -11,18 +11,33 @@ typedef struct GpuBuffer {
   void *host;  // of the host, not of the device
   size_t size;
   unsigned users;
-  const InterruptKernel *kernel;  // whose launch used it last, and its sizes: what must be zero is
+  // Memory of a launch: whose launch used it last, and its sizes: what must be zero is. Places and
+  // saved blocks have memory of their own, which belongs to it
+  const InterruptKernel *kernel;
   InterruptSizes sizes;
+  struct GpuBuffer *places, *saved;
+  struct GpuRoom *room;  // interrupt_room.c; NULL: it does not grow
 } GpuBuffer;
 GpuBuffer *gpu_buffer_take(CUcontext ctx, size_t size, bool host);  // NULL: there is no memory
 GpuBuffer *gpu_buffer_new(CUcontext ctx, size_t size, bool host);   // … its contents are lost
 void gpu_buffer_share(GpuBuffer *b);
 void gpu_buffer_give_back(GpuBuffer *b);
 GpuBuffer *gpu_buffer_of(uint64_t p, const void *host);
+// Memory of a launch, with room for places and blocks; NULL: there is none
+GpuBuffer *gpu_launch_memory_take(CUcontext ctx, const InterruptSizes *s);
+
+// --- interrupt_room.c: memory that is a part of what it may become ---
+enum { ROOM_AT_FIRST = 32 << 20 };
+// Room for `size` bytes at most, of which b->size are there; false: it cannot be had this way
+bool gpu_room_make(GpuBuffer *b, size_t size);
+bool gpu_room_grow(GpuBuffer *b);  // false: there is no memory
+size_t gpu_room_most(const GpuBuffer *b);
+void gpu_room_free(GpuBuffer *b);
+void gpu_room_forget(GpuBuffer *b);  // its context is gone
 
 typedef struct GpuGate {  // what a launch tells the next and the host: InterruptLaunch.gate
   CUcontext ctx;
-  volatile uint32_t *news;  // memory of the host, at notify for the device
+  volatile InterruptNews *news;  // memory of the host, at notify for the device
   CUdeviceptr notify, word;
   uint32_t serial;
   unsigned users;
@@ -47,6 +62,8 @@ void gpu_interrupts_forget(CUcontext ctx);  // it is gone
 bool gpu_interrupts_has_ended(const GpuLaunch *l);         // its first kernel
 bool gpu_interrupts_suspended_nobody(const GpuLaunch *l);  // … and nothing went wrong: waits for it
 bool gpu_interrupts_told_nothing(const GpuLaunch *l);      // … it is known to have ended
+bool gpu_interrupts_wants_room(const GpuLaunch *l);        // threads wait for memory
+bool gpu_interrupts_make_room(const GpuLaunch *l);         // false: there is none; they end
 // Both have their first kernels in one stream, one behind the other.
 bool gpu_interrupts_same_stream(const GpuLaunch *a, const GpuLaunch *b);
 // A new launch is put behind it, unserved. false: it must wait
@@ -69,7 +86,7 @@ struct GpuInterrupts {
   const InterruptKernel *kernel;
   CUcontext ctx;
   CUstream stream;
-  GpuBuffer *memory, *counts, *totals, *calls;
+  GpuBuffer *memory, *counts, *totals, *calls;  // counts: and sums
   InterruptSizes sizes;
   GpuGate *gate, *before;      // NULL: none
   struct GpuPending *follows;  // … until the driver has taken the launch

@@ -56,11 +56,12 @@ static void copy_words(Code *c, const Copying *k, PtxReg *bytes) {
   code_label(c, done);
 }
 
-static void copy_shared(Emitter *e, Code *c, Copying k, PtxReg *block) {
+static void copy_shared(Emitter *e, Code *c, Copying k, PtxReg *slot) {
   PtxReg *bytes = word(c, 4);
-  load_launch(e, c, k.place, LAUNCH(blocks));
+  load_launch(e, c, k.place, LAUNCH(saved));
   load_launch(e, c, wide(c, 3), LAUNCH(saved_stride));
-  EMIT(c, "mul.lo.u64", opd_reg(wide(c, 3)), opd_reg(wide(c, 3)), opd_reg(block));
+  EMIT(c, "cvt.u64.u32", opd_reg(wide(c, 6)), opd_reg(slot));
+  EMIT(c, "mul.lo.u64", opd_reg(wide(c, 3)), opd_reg(wide(c, 3)), opd_reg(wide(c, 6)));
   EMIT(c, "add.u64", opd_reg(k.place), opd_reg(k.place), opd_reg(wide(c, 3)));
   if (e->words_at) {
     EMIT(c, "mov.u32", opd_reg(bytes), opd_imm(e->words_at));
@@ -74,11 +75,29 @@ static void copy_shared(Emitter *e, Code *c, Copying k, PtxReg *block) {
   copy_words(c, &k, bytes);
 }
 
-// stopped[block]
-static void stopped_address(Emitter *e, Code *c, PtxReg *to, PtxReg *block) {
-  load_launch(e, c, to, LAUNCH(stopped));
+// stopped[block], slots[block]
+static void word_of_block(Emitter *e, Code *c, PtxReg *to, unsigned field, PtxReg *block) {
+  load_launch(e, c, to, field);
   EMIT(c, "shl.b64", opd_reg(wide(c, 3)), opd_reg(block), opd_imm(2));
   EMIT(c, "add.u64", opd_reg(to), opd_reg(to), opd_reg(wide(c, 3)));
+}
+
+static void stopped_address(Emitter *e, Code *c, PtxReg *to, PtxReg *block) {
+  word_of_block(e, c, to, LAUNCH(stopped), block);
+}
+
+// The slot where the block's shared memory is saved; the first kernel takes one.
+static void find_slot(Emitter *e, Code *c, PtxReg *slot, PtxReg *block) {
+  PtxReg *at = wide(c, 6);
+  if (!e->resumes) {
+    load_launch(e, c, at, LAUNCH(control));
+    EMIT(c, "atom.global.add.u32", opd_reg(slot),
+         opd_at(c, opd_reg(at), offsetof(InterruptControl, slots)), opd_imm(1));
+    emit_wait_for_room(e, c, slot, LAUNCH(room_slots), offsetof(InterruptNews, room_slots));
+  }
+  word_of_block(e, c, at, LAUNCH(slots), block);
+  if (e->resumes) EMIT(c, "ld.global.u32", opd_reg(slot), opd_at(c, opd_reg(at), 0));
+  else EMIT(c, "st.global.u32", opd_at(c, opd_reg(at), 0), opd_reg(slot));
 }
 
 // --- entering and leaving ---
@@ -110,7 +129,7 @@ void block_enter(Emitter *e, Code *c) {
   if (e->per_block) emit_block_threads(c, e->per_block);
   if (e->resumes) {
     PtxLabel *goes_on = body_label(c->body);
-    emit_block(c, block);
+    emit_block(e, c, block);
     stopped_address(e, c, stopped, block);
     EMIT(c, "ld.global.u32", opd_reg(word(c, 0)), opd_at(c, opd_reg(stopped), 0));
     EMIT(c, "setp.ne.u32", opd_reg(pred(c, 0)), opd_reg(word(c, 0)), opd_imm(0));
@@ -119,7 +138,8 @@ void block_enter(Emitter *e, Code *c) {
     code_label(c, goes_on);
     emit_thread_in_block(c, word(c, 10));
     emit_block_threads(c, word(c, 11));
-    copy_shared(e, c, (Copying){wide(c, 2), false, word(c, 10), word(c, 11)}, block);
+    find_slot(e, c, word(c, 12), block);
+    copy_shared(e, c, (Copying){wide(c, 2), false, word(c, 10), word(c, 11)}, word(c, 12));
   }
   clear_words(e, c);
   if (e->resumes) EMIT(c, "barrier.sync", opd_imm(0));
@@ -149,8 +169,9 @@ static void mark_lane(Emitter *e, Code *c) {
 }
 
 static void save_block(Emitter *e, Code *c) {
-  emit_block(c, wide(c, 4));
-  copy_shared(e, c, (Copying){.place = wide(c, 2), .saves = true}, wide(c, 4));
+  emit_block(e, c, wide(c, 4));
+  find_slot(e, c, word(c, 12), wide(c, 4));
+  copy_shared(e, c, (Copying){.place = wide(c, 2), .saves = true}, word(c, 12));
 }
 
 // Counts the thread in one word, which says as well whether anybody is suspended: whoever is
@@ -188,7 +209,7 @@ static void leave_counted(Emitter *e, Code *c, bool suspended, PtxLabel *ends) {
 
 // Adds one to stopped[block]: *before gets what was there.
 static void count_stopped(Emitter *e, Code *c, PtxReg *before) {
-  emit_block(c, wide(c, 4));
+  emit_block(e, c, wide(c, 4));
   stopped_address(e, c, wide(c, 5), wide(c, 4));
   EMIT(c, "atom.global.add.u32", opd_reg(before), opd_at(c, opd_reg(wide(c, 5)), 0), opd_imm(1));
 }
@@ -326,7 +347,8 @@ static void check_loop(Emitter *e, const Stop *s) {
   PtxLabel *leaves = body_label(e->body);
   if (e->resumes) code_label(c, e->restored[s->number - 1]);
   load_launch(e, c, wide(c, 2), LAUNCH(control));
-  EMIT(c, "ld.volatile.global.u32", opd_reg(word(c, 0)), opd_at(c, opd_reg(wide(c, 2)), 0));
+  EMIT(c, "ld.volatile.global.u32", opd_reg(word(c, 0)),
+       opd_at(c, opd_reg(wide(c, 2)), offsetof(InterruptControl, suspended)));
   EMIT(c, "setp.ne.u32", opd_reg(pred(c, 0)), opd_reg(word(c, 0)), opd_imm(0));
   code_branch(c, pred(c, 0), false, leaves);
   code_label(cold, leaves);

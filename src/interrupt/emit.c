@@ -25,49 +25,184 @@ void emit_block_threads(Code *c, PtxReg *to) {
   EMIT(c, "mul.lo.u32", opd_reg(to), opd_reg(to), opd_reg(word(c, 1)));
 }
 
-void emit_block(Code *c, PtxReg *to) {
-  number_of(c, word(c, 0), SREG_CTAID, SREG_NCTAID);
+static void block_number(Emitter *e, Code *c, PtxReg *to) {
+  if (e->number) EMIT(c, "mov.u32", opd_reg(to), opd_reg(e->number));
+  else number_of(c, to, SREG_CTAID, SREG_NCTAID);
+}
+
+void emit_block(Emitter *e, Code *c, PtxReg *to) {
+  block_number(e, c, word(c, 0));
   EMIT(c, "cvt.u64.u32", opd_reg(to), opd_reg(word(c, 0)));
 }
 
 void emit_cluster(Code *c, PtxReg *to) { number_of(c, to, SREG_CLUSTERID, SREG_NCLUSTERID); }
 
-static void emit_number(Code *c, PtxReg *to) {
-  number_of(c, word(c, 0), SREG_CTAID, SREG_NCTAID);
+void emit_this_thread(Emitter *e, Code *c) {
+  block_number(e, c, word(c, 0));
   emit_block_threads(c, word(c, 3));
   EMIT(c, "mul.lo.u32", opd_reg(word(c, 3)), opd_reg(word(c, 3)), opd_reg(word(c, 0)));
   emit_thread_in_block(c, word(c, 0));
   EMIT(c, "add.u32", opd_reg(word(c, 0)), opd_reg(word(c, 0)), opd_reg(word(c, 3)));
-  EMIT(c, "cvt.u64.u32", opd_reg(to), opd_reg(word(c, 0)));
+  EMIT(c, "cvt.u64.u32", opd_reg(e->thread), opd_reg(word(c, 0)));
 }
 
-// --- columns of a context: `at` moves from one to the next ---
+// --- blocks that enter the second kernel ---
+
+static void load_word(Emitter *e, Code *c, PtxReg *to, unsigned offset) {
+  EMIT(c, "ld.param.u32", opd_reg(to), opd_at(c, opd_var(e->launch), offset));
+}
+
+// What %ctaid and %nctaid are where all blocks enter.
+static void set_coordinates(Emitter *e, Code *c) {
+  PtxReg *rest = word(c, 1), *size = word(c, 2);
+  EMIT(c, "mov.u32", opd_reg(rest), opd_reg(e->number));
+  for (unsigned i = 0; i < 3; i++) {
+    load_word(e, c, size, LAUNCH(grid) + 4 * i);
+    if (e->listed->size[i]) EMIT(c, "mov.u32", opd_reg(e->listed->size[i]), opd_reg(size));
+    if (e->listed->at[i])
+      EMIT(c, "rem.u32", opd_reg(e->listed->at[i]), opd_reg(rest), opd_reg(size));
+    if (i < 2) EMIT(c, "div.u32", opd_reg(rest), opd_reg(rest), opd_reg(size));
+  }
+}
+
+void emit_listed(Emitter *e, Code *c) {
+  PtxLabel *known = body_label(c->body);
+  if (!e->listed) return;
+  e->number = NULL;
+  PtxReg *number = body_reg(c->body, TYPE_B32), *at = wide(c, 2);
+  block_number(e, c, number);
+  e->number = number;
+  load_launch(e, c, at, LAUNCH(list));
+  EMIT(c, "setp.eq.u64", opd_reg(pred(c, 0)), opd_reg(at), opd_imm(0));
+  code_branch(c, pred(c, 0), false, known);
+  EMIT(c, "mul.wide.u32", opd_reg(wide(c, 3)), opd_reg(number), opd_imm(4));
+  EMIT(c, "add.u64", opd_reg(at), opd_reg(at), opd_reg(wide(c, 3)));
+  EMIT(c, "ld.global.u32", opd_reg(number), opd_at(c, opd_reg(at), 0));
+  code_label(c, known);
+  set_coordinates(e, c);
+}
+
+// --- places ---
+
+// The thread's mark: word(3) gets the number of its word, word(1) its bit.
+static void mark_of_thread(Emitter *e, Code *c) {
+  PtxReg *thread = word(c, 0), *bit = word(c, 1), *at = word(c, 3), *words = word(c, 4);
+  block_number(e, c, at);
+  emit_block_threads(c, words);
+  EMIT(c, "add.u32", opd_reg(words), opd_reg(words), opd_imm(31));
+  EMIT(c, "shr.u32", opd_reg(words), opd_reg(words), opd_imm(5));
+  EMIT(c, "mul.lo.u32", opd_reg(at), opd_reg(at), opd_reg(words));
+  emit_thread_in_block(c, thread);
+  EMIT(c, "shr.u32", opd_reg(words), opd_reg(thread), opd_imm(5));
+  EMIT(c, "add.u32", opd_reg(at), opd_reg(at), opd_reg(words));
+  EMIT(c, "and.b32", opd_reg(thread), opd_reg(thread), opd_imm(31));
+  EMIT(c, "mov.u32", opd_reg(bit), opd_imm(1));
+  EMIT(c, "shl.b32", opd_reg(bit), opd_reg(bit), opd_reg(thread));
+}
+
+// to = the launch's field + 4 * word(3)
+static void word_at(Emitter *e, Code *c, PtxReg *to, unsigned field) {
+  load_launch(e, c, to, field);
+  EMIT(c, "mul.wide.u32", opd_reg(wide(c, 3)), opd_reg(word(c, 3)), opd_imm(4));
+  EMIT(c, "add.u64", opd_reg(to), opd_reg(to), opd_reg(wide(c, 3)));
+}
+
+enum {
+  WANTS_BEHIND_ROOM = offsetof(InterruptNews, wants_places) - offsetof(InterruptNews, room_places)
+};
+
+void emit_wait_for_room(Emitter *e, Code *c, PtxReg *taken, unsigned launch_at, unsigned news_at) {
+  PtxLabel *again = body_label(c->body), *fits = body_label(c->body);
+  PtxReg *room = word(c, 0), *news = wide(c, 2), *p = pred(c, 0);
+  if (!e->waits_for_room) return;
+  load_word(e, c, room, launch_at);
+  EMIT(c, "setp.lt.u32", opd_reg(p), opd_reg(taken), opd_reg(room));
+  code_branch(c, p, false, fits);
+  load_launch(e, c, news, LAUNCH(notify));
+  EMIT(c, "add.u32", opd_reg(word(c, 1)), opd_reg(taken), opd_imm(1));
+  code_label(c, again);
+  EMIT(c, "st.volatile.global.u32", opd_at(c, opd_reg(news), news_at + WANTS_BEHIND_ROOM),
+       opd_reg(word(c, 1)));
+  EMIT(c, "ld.volatile.global.u32", opd_reg(room), opd_at(c, opd_reg(news), news_at));
+  EMIT(c, "setp.lt.u32", opd_reg(p), opd_reg(taken), opd_reg(room));
+  code_branch(c, p, false, fits);
+  EMIT(c, "ld.volatile.global.u32", opd_reg(room),
+       opd_at(c, opd_reg(news), offsetof(InterruptNews, refused)));
+  EMIT(c, "setp.eq.u32", opd_reg(p), opd_reg(room), opd_imm(0));
+  code_branch(c, p, false, again);
+  code_emit(c, "exit", NULL, 0);
+  code_label(c, fits);
+}
+
+// wide(2): the address of the place's first column of 1 << shift bytes
+static void place_address(Emitter *e, Code *c, PtxReg *place, unsigned shift) {
+  PtxReg *at = wide(c, 2), *more = wide(c, 3), *part = word(c, 0);
+  EMIT(c, "shr.u32", opd_reg(part), opd_reg(place), opd_imm(5));
+  EMIT(c, "mul.wide.u32", opd_reg(more), opd_reg(part), opd_imm(32 * (int64_t)e->place_bytes));
+  load_launch(e, c, at, LAUNCH(places));
+  EMIT(c, "add.u64", opd_reg(at), opd_reg(at), opd_reg(more));
+  EMIT(c, "and.b32", opd_reg(part), opd_reg(place), opd_imm(31));
+  EMIT(c, "mul.wide.u32", opd_reg(more), opd_reg(part), opd_imm(1 << shift));
+  EMIT(c, "add.u64", opd_reg(at), opd_reg(at), opd_reg(more));
+}
+
+static PtxOperand place_word(Code *c, unsigned at) {
+  return opd_at(c, opd_reg(wide(c, 2)), 32 * (int64_t)at);
+}
+
+// The first kernel: the thread has none yet.
+static void take_place(Emitter *e, Code *c) {
+  PtxReg *at = wide(c, 2);
+  load_launch(e, c, at, LAUNCH(control));
+  EMIT(c, "atom.global.add.u32", opd_reg(e->place),
+       opd_at(c, opd_reg(at), offsetof(InterruptControl, places)), opd_imm(1));
+  emit_wait_for_room(e, c, e->place, LAUNCH(room_places), offsetof(InterruptNews, room_places));
+  mark_of_thread(e, c);
+  word_at(e, c, at, LAUNCH(marks));
+  EMIT(c, "red.global.or.b32", opd_at(c, opd_reg(at), 0), opd_reg(word(c, 1)));
+  emit_this_thread(e, c);
+  EMIT(c, "cvt.u32.u64", opd_reg(word(c, 5)), opd_reg(e->thread));
+  place_address(e, c, e->place, 2);
+  EMIT(c, "st.global.u32", place_word(c, PLACE_THREAD), opd_reg(word(c, 5)));
+}
+
+// The second kernel. A thread that has none goes to `none`.
+static void find_place(Emitter *e, Code *c, PtxLabel *none) {
+  PtxReg *at = wide(c, 2), *bit = word(c, 1), *mark = word(c, 5), *first = word(c, 6);
+  mark_of_thread(e, c);
+  word_at(e, c, at, LAUNCH(marks));
+  EMIT(c, "ld.global.u32", opd_reg(mark), opd_at(c, opd_reg(at), 0));
+  EMIT(c, "and.b32", opd_reg(first), opd_reg(mark), opd_reg(bit));
+  EMIT(c, "setp.eq.u32", opd_reg(pred(c, 0)), opd_reg(first), opd_imm(0));
+  code_branch(c, pred(c, 0), false, none);
+  word_at(e, c, at, LAUNCH(firsts));
+  EMIT(c, "ld.global.u32", opd_reg(first), opd_at(c, opd_reg(at), 0));
+  EMIT(c, "sub.u32", opd_reg(bit), opd_reg(bit), opd_imm(1));
+  EMIT(c, "and.b32", opd_reg(mark), opd_reg(mark), opd_reg(bit));
+  EMIT(c, "popc.b32", opd_reg(mark), opd_reg(mark));
+  EMIT(c, "add.u32", opd_reg(mark), opd_reg(mark), opd_reg(first));
+  place_address(e, c, mark, 2);
+  EMIT(c, "ld.global.u32", opd_reg(e->place), place_word(c, PLACE_ORDER));
+}
+
+// --- columns of a context ---
 
 typedef struct Column {
   Emitter *e;
   Code *c;
-  PtxReg *at, *step;
+  uint32_t at;  // bytes of the place before
+  uint32_t size;
 } Column;
 
-// first: bytes of the columns before
+// first: bytes of the context before
 static Column column_begin(Emitter *e, Code *c, uint32_t first, unsigned shift) {
-  Column k = {e, c, wide(c, 2), wide(c, 3)};
-  load_launch(e, c, k.at, LAUNCH(contexts));
-  if (first) {
-    EMIT(c, "mul.lo.u64", opd_reg(k.step), opd_reg(e->count), opd_imm(first));
-    EMIT(c, "add.u64", opd_reg(k.at), opd_reg(k.at), opd_reg(k.step));
-  }
-  EMIT(c, "shl.b64", opd_reg(k.step), opd_reg(e->thread), opd_imm(shift));
-  EMIT(c, "add.u64", opd_reg(k.at), opd_reg(k.at), opd_reg(k.step));
-  EMIT(c, "shl.b64", opd_reg(k.step), opd_reg(e->count), opd_imm(shift));
-  return k;
+  place_address(e, c, e->place, shift);
+  return (Column){e, c, PLACE_CONTEXT + first, 1u << shift};
 }
 
-static void column_next(Column *k) {
-  EMIT(k->c, "add.u64", opd_reg(k->at), opd_reg(k->at), opd_reg(k->step));
-}
+static void column_next(Column *k) { k->at += k->size; }
 
-static PtxOperand column_at(Column *k) { return opd_at(k->c, opd_reg(k->at), 0); }
+static PtxOperand column_at(Column *k) { return place_word(k->c, k->at); }
 
 static void save_word(Column *k, PtxReg *r) {
   Code *c = k->c;
@@ -123,20 +258,16 @@ static uint32_t arg_words(const InterruptCall *call) {
 
 // --- suspending ---
 
-void emit_this_thread(Emitter *e, Code *c) {
-  emit_number(c, e->thread);
-  load_launch(e, c, e->count, LAUNCH(threads));
-}
-
 // The host looks at its own memory. Of a million threads only the first ones write there.
 static void say_suspended(Emitter *e, Code *c) {
   PtxReg *at = wide(c, 2), *known = pred(c, 0);
   PtxLabel *said = body_label(c->body);
   load_launch(e, c, at, LAUNCH(control));
-  EMIT(c, "ld.volatile.global.u32", opd_reg(word(c, 0)), opd_at(c, opd_reg(at), 0));
+  PtxOperand suspended = opd_at(c, opd_reg(at), offsetof(InterruptControl, suspended));
+  EMIT(c, "ld.volatile.global.u32", opd_reg(word(c, 0)), suspended);
   EMIT(c, "setp.ne.u32", opd_reg(known), opd_reg(word(c, 0)), opd_imm(0));
   code_branch(c, known, false, said);
-  EMIT(c, "st.volatile.global.u32", opd_at(c, opd_reg(at), 0), opd_imm(1));
+  EMIT(c, "st.volatile.global.u32", suspended, opd_imm(1));
   gate_tell(e, c, NEWS_SUSPENDED, said);
   code_label(c, said);
 }
@@ -149,17 +280,15 @@ void emit_overflow(Emitter *e, Code *c) {
 }
 
 static void store_state(Emitter *e, Code *c, const Stop *s) {
-  load_launch(e, c, wide(c, 2), LAUNCH(states));
-  EMIT(c, "shl.b64", opd_reg(wide(c, 3)), opd_reg(e->thread), opd_imm(2));
-  EMIT(c, "add.u64", opd_reg(wide(c, 2)), opd_reg(wide(c, 2)), opd_reg(wide(c, 3)));
-  EMIT(c, "st.global.u32", opd_at(c, opd_reg(wide(c, 2)), 0), opd_imm(s->number));
+  place_address(e, c, e->place, 2);
+  EMIT(c, "st.global.u32", place_word(c, PLACE_STATE), opd_imm(s->number));
   if (s->kind == STOP_CALL) say_suspended(e, c);
 }
 
 void emit_suspend(Emitter *e, Code *c, const Stop *s) {
   if (e->stops->uses_async) code_emit(c, "cp.async.wait_all", NULL, 0);
   if (e->stops->uses_bulk) EMIT(c, "cp.async.bulk.wait_group", opd_imm(0));
-  emit_this_thread(e, c);
+  if (!e->resumes) take_place(e, c);
   if (s->nwide) {
     Column k = column_begin(e, c, 0, 3);
     for (uint32_t i = 0; i < s->nwide; i++) {
@@ -188,10 +317,8 @@ static void load_results(Emitter *e, Code *c, const Stop *s) {
   uint32_t bytes = s->call.result_bytes;
   PtxReg *at = wide(c, 2), *rank = word(c, 0);
   if (bytes) {
-    load_launch(e, c, at, LAUNCH(ranks));
-    EMIT(c, "shl.b64", opd_reg(wide(c, 3)), opd_reg(e->thread), opd_imm(2));
-    EMIT(c, "add.u64", opd_reg(at), opd_reg(at), opd_reg(wide(c, 3)));
-    EMIT(c, "ld.global.u32", opd_reg(rank), opd_at(c, opd_reg(at), 0));
+    place_address(e, c, e->place, 2);
+    EMIT(c, "ld.global.u32", opd_reg(rank), place_word(c, PLACE_CONTEXT + s->call.args_at));
     load_launch(e, c, at, LAUNCH(control));
     EMIT(c, "ld.global.u64", opd_reg(at),
          opd_at(c, opd_reg(at), (int64_t)(sizeof(InterruptControl) + 8 * (s->number - 1))));
@@ -232,14 +359,12 @@ void emit_dispatch(Emitter *e, Code *c) {
   PtxReg *state = body_reg(e->body, TYPE_B32), *none = body_temp(e->body, TYPE_PRED, 0);
   PtxLabel *ended = body_label(e->body);
   if (e->block) block_enter(e, c);
-  emit_this_thread(e, c);
-  load_launch(e, c, wide(c, 2), LAUNCH(states));
-  EMIT(c, "shl.b64", opd_reg(wide(c, 3)), opd_reg(e->thread), opd_imm(2));
-  EMIT(c, "add.u64", opd_reg(wide(c, 2)), opd_reg(wide(c, 2)), opd_reg(wide(c, 3)));
-  EMIT(c, "ld.global.u32", opd_reg(state), opd_at(c, opd_reg(wide(c, 2)), 0));
+  find_place(e, c, ended);
+  place_address(e, c, e->place, 2);
+  EMIT(c, "ld.global.u32", opd_reg(state), place_word(c, PLACE_STATE));
   EMIT(c, "setp.eq.u32", opd_reg(none), opd_reg(state), opd_imm(0));
   code_branch(c, none, false, ended);
-  EMIT(c, "st.global.u32", opd_at(c, opd_reg(wide(c, 2)), 0), opd_imm(0));
+  EMIT(c, "st.global.u32", place_word(c, PLACE_STATE), opd_imm(0));
   for (uint32_t i = 0; i < e->stops->n; i++) {
     PtxLabel *next = body_label(e->body);
     EMIT(c, "setp.ne.u32", opd_reg(none), opd_reg(state), opd_imm(e->stops->list[i].number));

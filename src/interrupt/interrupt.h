@@ -13,6 +13,7 @@
 #include "base/base.h"
 #include "interrupt/interrupt_abi.h"
 #include "ptx/ptx.h"
+#include "weave/weave.h"
 
 // --- pass.c ---
 enum { INTERRUPT_PARAMS = 16, INTERRUPT_WORDS = 16, INTERRUPT_RESULT_WORDS = 4 };
@@ -33,12 +34,13 @@ typedef struct InterruptKernel {
     uint32_t offset, bytes;
   } * params;  // of the program
   uint32_t context_bytes;  // of one thread: live registers and arguments
+  uint32_t place_bytes;    // … and what else a place has
+  bool is_listed;          // the second kernel can be entered by some blocks only
   uint32_t local_bytes;    // of one thread: its local variables, which lie in memory of the launch
   uint32_t stack_bytes;    // … of them for functions that were not inlined
   bool saves_blocks;       // threads of a block need each other: see blocks.c
   bool uses_clusters;      // … and those of a cluster: see clusters.c
   uint32_t block_bytes;    // of one block: shared memory that is saved; without dynamic
-  bool has_results;
   InterruptCall *calls;  // those of one interrupt side by side
   uint32_t ncalls;       // of interrupts; barriers have numbers behind these
   uint32_t nstops;       // with barriers and warp operations
@@ -50,7 +52,7 @@ typedef struct Interrupts {
   uint32_t n;
 } Interrupts;
 #define INTERRUPT_PREFIX "__wgint"  // names that the pass adds begin so
-#define INTERRUPT_REG_PREFIX "%wgint_"
+#define INTERRUPT_REG_PREFIX EARLY_REG_PREFIX
 bool interrupt_occurs(const char *text, size_t len);  // false: no unit needs the pass
 // Changes the units in place; all of *out but in_line is overwritten. false: err says why; the
 // units must not be used any more.
@@ -86,34 +88,41 @@ typedef struct InterruptShape {
   uint32_t grid[3], block[3], shared;  // shared: dynamic
   bool cooperative;
 } InterruptShape;
-// The bytes of what a launch needs. padded: threads, with some behind the last
+// The bytes of what a launch needs: `fixed` in any case, `places` if all its threads are suspended,
+// `saved` if all its blocks are.
 typedef struct InterruptSizes {
-  size_t threads, padded, blocks, saved_stride;
-  size_t states, control, stopped, clusters, workspace, contexts, ranks, locals, saved, all;
+  size_t threads, blocks, block_words, words, saved_stride, place_bytes;
+  size_t control, marks, stopped, clusters, workspace, firsts, list, slots, locals;
+  size_t fixed, places, saved, all;
+  uint32_t grid[3];
 } InterruptSizes;
-// What it needs for each thread and each block; dynamic shared memory comes on top.
+// What it needs for each thread that is suspended, each thread, each block, and each block that is
+// stopped; dynamic shared memory comes on top, and 1 byte for 4 threads.
 typedef struct InterruptMemory {
-  uint32_t thread, state, block;  // state: what of thread is neither saved nor local
+  uint32_t caller, thread, block, stopped;
 } InterruptMemory;
 InterruptMemory interrupt_memory(const InterruptKernel *k);
 bool interrupt_sizes(const InterruptKernel *k, const InterruptShape *shape, InterruptSizes *s,
                      Error *err);
-InterruptLaunch interrupt_place(const InterruptSizes *s, uint64_t memory);
+// fixed, places, saved: where that memory is, with room for all
+InterruptLaunch interrupt_place(const InterruptSizes *s, uint64_t fixed, uint64_t places,
+                                uint64_t saved);
 void interrupt_follow_nobody(InterruptLaunch *l);  // it begins anyway, as it is placed
-size_t interrupt_zeroed(const InterruptSizes *s);  // the first bytes of the memory must be 0
+size_t interrupt_zeroed(const InterruptSizes *s);  // the first bytes of `fixed` must be 0
 
 typedef struct InterruptRun {
   const InterruptKernel *kernel;
   const char *shown;  // the kernel's name
   uint32_t grid[3], block[3];
   InterruptLaunch launch;  // what the kernel got
-  size_t threads;
+  size_t words, block_words, block_threads;  // of marks; threads of a block
   bool ended;  // a handler has ended the kernel: states are left
   // of this round, by call: its callers, the rank of the first among those of its interrupt, where
   // their numbers go on the device, and (times INTERRUPT_PARAMS) where the values of each parameter
   const uint32_t *counts;
   uint32_t *first_rank;
   const uint64_t *numbers, *lists;
+  const uint64_t *results;  // by call: where the results of its interrupt are
 } InterruptRun;
 // What the device must do; each driver has its own.
 typedef struct InterruptFinding {
@@ -140,11 +149,12 @@ typedef struct InterruptDevice {
   void (*free)(void *user, uint64_t p);
   void *(*host_alloc)(void *user, size_t bytes);  // for read and write; NULL: there is none
   void (*host_free)(void *user, void *p);
-  // Waits for the kernel, and counts the callers of each call.
+  // Waits for the kernel, and counts the callers of each call: 0 where nobody is suspended.
   bool (*count)(void *user, const InterruptRun *run, uint32_t *counts);
-  // Fills lists and numbers, in the order of calls and threads, and ranks.
+  // Fills lists and numbers, in the order of calls and threads, and tells each caller its rank.
   bool (*gather)(void *user, const InterruptRun *run);
-  bool (*resume)(void *user, const InterruptRun *run);    // launches the second kernel
+  // Tells the launch of results, that nobody is suspended, and launches the second kernel.
+  bool (*resume)(void *user, const InterruptRun *run);
   bool (*report)(void *user, const InterruptFinding *f);  // false: it was not reported
   void *(*enter)(void *user);                             // a handler is about to run: its stream
   void (*leave)(void *user);                              // it has run: waits for its work
@@ -156,6 +166,10 @@ InterruptRun interrupt_run(const InterruptKernel *k, const InterruptShape *shape
                            const InterruptLaunch *l);
 // The first kernel was launched: serves rounds until no thread is suspended. false: err.
 bool interrupt_serve(const InterruptDevice *d, InterruptRun *run, Error *err);
+
+// What the host writes before the kernel is entered again, to InterruptLaunch.control: *at bytes
+// behind its beginning. Owned by the caller.
+void *interrupt_control(const InterruptRun *run, size_t *at, size_t *bytes);
 
 // --- gather.c: count and gather where memory of the device is memory of the process ---
 void interrupt_count_here(const InterruptRun *run, uint32_t *counts);

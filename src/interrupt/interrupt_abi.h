@@ -5,19 +5,28 @@
 #include <stdint.h>
 
 // The parameter that a kernel with interrupts has behind its own, by value. Threads are numbered
-// through the grid, block by block, x first: 0 .. threads - 1. A context is stored by columns:
-// bytes [at, at + size) of thread t are at contexts + at * threads + size * t.
+// through the grid, block by block, x first: 0 .. threads - 1.
+//
+// A thread that is suspended for the first time takes a place, which it keeps until the launch has
+// ended. Places lie in groups of 32, whose values lie in columns: bytes [at, at + size) of place p
+// are at places + p / 32 * 32 * place_bytes + 32 * at + p % 32 * size. A place has the words of
+// InterruptPlace, then the thread's context.
+//
+// Marks say who has a place: a word for 32 threads of a block. When the first kernel has ended,
+// threads with a place are ordered by their numbers: a thread is the n-th of them, where n is
+// firsts[word of its mark] + lower bits of the mark, and PLACE_ORDER of place n is its own place.
 typedef struct InterruptLaunch {
-  uint64_t states;    // uint32_t[threads]: 0: it is not suspended; else the number of the stop + 1
-  uint64_t contexts;  // context_bytes for each thread
-  uint64_t ranks;     // uint32_t[threads]: place of the thread among the callers of its interrupt
-  uint64_t control;   // InterruptControl
-  uint64_t blocks;    // saved shared memory, saved_stride for each block
-  uint64_t stopped;   // uint32_t[blocks]: the block has suspended threads
-  uint64_t locals;    // local variables, for each thread
-  uint64_t threads, saved_stride;
+  uint64_t control;  // InterruptControl
+  uint64_t marks;    // uint32_t[blocks][words of a block]
+  uint64_t firsts;   // uint32_t[blocks][words of a block]: not defined where a mark is 0
+  uint64_t places;
+  // uint32_t[blocks]: the block has suspended threads; where its shared memory is saved
+  uint64_t stopped, slots;
+  uint64_t saved;   // shared memory, saved_stride for each block that has a slot
+  uint64_t locals;  // local variables, for each thread
+  uint64_t saved_stride;
   uint64_t clusters;   // uint32_t[clusters]: one of its threads is suspended; 0: not needed
-  uint64_t notify;     // host address that gets an InterruptNews; 0: none
+  uint64_t notify;     // host address of an InterruptNews; 0: none
   uint64_t workspace;  // of a cooperative launch: counts the blocks at its barriers; 0: it is none
   // Launches of one stream that follow each other before the host knows how the first has ended: a
   // launch that does not end writes its serial to its gate, and the next does not begin if it finds
@@ -25,33 +34,53 @@ typedef struct InterruptLaunch {
   // InterruptControl.nobody
   uint64_t gate, gate_before;  // uint32_t
   uint32_t serial, serial_before;
+  // The second kernel is entered by the blocks of this list only, the n-th by block n; 0: by all
+  uint64_t list;
+  uint32_t grid[3];                  // of the program's launch
+  uint32_t room_places, room_slots;  // for so many there is memory; for more: InterruptNews
+  uint32_t unused;
 } InterruptLaunch;
 
-enum InterruptNews { NEWS_NONE, NEWS_SUSPENDED, NEWS_NOT_BEGUN };
+enum InterruptPlace { PLACE_THREAD = 0, PLACE_STATE = 4, PLACE_ORDER = 8, PLACE_CONTEXT = 12 };
 
-// Then uint64_t results[ncalls]: where the results of the call's interrupt are.
+// In memory of the host. A thread that finds no room says what it wants, and waits until there is.
+enum InterruptWhat { NEWS_NONE, NEWS_SUSPENDED, NEWS_NOT_BEGUN };
+typedef struct InterruptNews {
+  uint32_t what;
+  uint32_t refused;                    // there will be no more room: threads that want some end
+  uint32_t room_places, room_slots;    // as the host has made it
+  uint32_t wants_places, wants_slots;  // a thread waits until there are so many
+  uint32_t unused[2];
+} InterruptNews;
+
+// Then uint64_t results[ncalls]: where the results of the call's interrupt are. The host writes
+// suspended, overflow and results between two rounds.
 typedef struct InterruptControl {
+  uint32_t nobody;         // always 0, which is no serial
+  uint32_t places, slots;  // that are taken
+  uint32_t ordered;        // places that are in order
+  uint32_t blocks_done;    // of a gathering kernel
+  uint32_t unused;
   uint32_t suspended;  // some thread is, since the kernel was last entered
   uint32_t overflow;   // a thread has filled its stack, and ended
-  uint32_t nobody;     // always 0, which is no serial
-  uint32_t unused;
 } InterruptControl;
 
 // --- gathering, on a GPU: gather_kernel.cu ---
-// The states of a launch are looked at in chunks, one for each block of the kernels.
-enum { GATHER_CHUNK = 1024, GATHER_PARAMS = 16 };
+enum { GATHER_THREADS = 1024, GATHER_BLOCKS = 256, GATHER_PARAMS = 16 };
 typedef struct GatherCall {  // as in InterruptCall and InterruptRun
   uint64_t numbers, lists[GATHER_PARAMS];
-  uint32_t first_rank, args_at, nparams, bytes[GATHER_PARAMS], unused;
+  uint32_t first_rank, args_at, nparams, bytes[GATHER_PARAMS], result_bytes;
 } GatherCall;
 typedef struct GatherJob {
-  uint64_t states, contexts, ranks;  // ranks: 0 if not wanted
-  // uint32_t[ncalls][chunks]: callers; later their sum over all chunks before
+  uint64_t control, marks, firsts, places, list;
+  // uint32_t[2][GATHER_BLOCKS]: marked threads and blocks that each block of the kernels has seen
+  uint64_t sums;
+  // uint32_t[ncalls][GATHER_BLOCKS]: callers; later their sum over all blocks before
   uint64_t counts;
-  uint64_t totals;  // uint32_t[ncalls], in memory of the host
-  uint64_t calls;   // GatherCall[ncalls]
-  uint64_t stride;  // InterruptLaunch.threads
-  uint32_t threads, ncalls, chunks, unused;
+  // in memory of the host: uint32_t[ncalls], then the blocks in the list, and threads with a place
+  uint64_t totals;
+  uint64_t calls;  // GatherCall[ncalls]
+  uint32_t words, block_words, block_threads, place_bytes, ncalls, unused;
 } GatherJob;
 
 #endif

@@ -367,8 +367,8 @@ static bool merge_all(Merge *g, Program *p, Error *err) {
   if (!ok) return false;
   for (uint32_t i = 0; i < g->funcs.len; i++) lay_out(g, g->funcs.data[i]);
   make_stack(g);
-  g->sp = stops_new_register(g->kernel, "sp");
-  g->overflows = stops_new_register(g->kernel, "overflow");
+  g->sp = stops_new_register(g->kernel, TYPE_B64, "sp");
+  g->overflows = stops_new_register(g->kernel, TYPE_B64, "overflow");
   g->overflows->type = TYPE_B32;
   g->back = new_label(g, "return");
   for (uint32_t i = 1; i < g->funcs.len; i++) move_own(g, g->funcs.data[i]);

@@ -61,12 +61,11 @@ PtxVar *stops_new_shared(PtxFunc *f, const char *name, uint32_t bytes) {
 }
 
 // A register of the function that no instruction of the program uses.
-PtxReg *stops_new_register(PtxFunc *f, const char *name) {
+PtxReg *stops_new_register(PtxFunc *f, PtxType type, const char *name) {
   Arena *a = &f->module->arena;
   PtxReg *r = ARENA_NEW(a, PtxReg);
   PtxStmt declared = {.kind = STMT_REGS, .regs = {r, 1}};
-  *r = (PtxReg){
-      .name = arena_printf(a, "%s%s", REG_PREFIX, name), .type = TYPE_B64, .id = f->nregs};
+  *r = (PtxReg){.name = arena_printf(a, "%s%s", REG_PREFIX, name), .type = type, .id = f->nregs};
   ARENA_APPEND(a, f->regs, f->nregs, &r, 1);
   PtxStmt *stmts = ARENA_ARRAY(a, PtxStmt, f->nstmts + 1);
   stmts[0] = declared;
@@ -90,7 +89,9 @@ static void add_function(PtxModule *m, PtxFunc *f) {
 
 typedef struct Shape {  // what both have in common
   PtxVar *block, *dynamic;
-  uint32_t words_at, local_bytes;
+  uint32_t words_at, local_bytes, place_bytes;
+  bool is_listed;  // only some blocks enter the second kernel
+  Listed listed;
 } Shape;
 
 static void set_locals(Emitter *e, Code *c, uint32_t bytes) {
@@ -176,16 +177,20 @@ static bool emit_kernel(Splitting *p, PtxFunc *f, const Stops *stops, const Shap
                .words_at = shape->words_at,
                .dynamic = shape->dynamic,
                .locals = stops->locals ? f->regs[stops->locals->id] : NULL,
+               .place_bytes = shape->place_bytes,
+               .waits_for_room = !resumes && p->out->in_line,
+               .listed = resumes && shape->is_listed ? &shape->listed : NULL,
                .resumes = resumes};
   e.aligned = !resumes && all_come_to_barriers(stops->cfg);
   e.waits_at_entry = resumes || !barrier_comes_first(stops);
   e.per_block = e.block && has_barriers(stops) ? body_reg(&b, TYPE_B32) : NULL;
   e.thread = body_reg(&b, TYPE_B64);
-  e.count = body_reg(&b, TYPE_B64);
+  e.place = body_reg(&b, TYPE_B32);
   e.restored = ARENA_ARRAY(&b.cfg->arena, PtxLabel *, stops->n + 1);
   for (uint32_t i = 0; i < stops->n; i++) e.restored[i] = body_label(&b);
   Code *entry = body_entry(&b);
   if (!resumes && p->out->in_line) gate_emit(&e);
+  emit_listed(&e, entry);
   set_locals(&e, entry, shape->local_bytes);
   if (resumes) emit_dispatch(&e, entry);
   else if (e.block) block_enter(&e, entry);
@@ -228,9 +233,10 @@ static void describe(Splitting *p, const PtxFunc *f, const Stops *s, InterruptKe
       c->file = c->file ? arena_strdup(a, c->file) : NULL;
       c->text = arena_strdup(a, c->text ? c->text : "");
       for (uint32_t n = 0; n < c->nparams; n++) bytes += (c->param_bytes[n] + 3) / 4 * 4;
-      k->has_results |= c->result_bytes != 0;
+      // the thread's place among the callers, which takes that of the arguments
+      if (c->result_bytes && bytes == t->bytes) bytes += 4;
     }
-    k->context_bytes = MAX(k->context_bytes, (bytes + 7) & ~7u);
+    k->context_bytes = MAX(k->context_bytes, bytes);
   }
 }
 
@@ -279,7 +285,7 @@ static bool split_kernel(Splitting *p, PtxFunc *f, InterruptKernel *k, Error *er
   PtxVar *launch = new_parameter(f);
   k->param_at = (uint32_t)launch->param_offset;
   workspace_keep(f, launch);
-  PtxReg *locals = shape.local_bytes ? stops_new_register(f, "locals") : NULL;
+  PtxReg *locals = shape.local_bytes ? stops_new_register(f, TYPE_B64, "locals") : NULL;
   if (locals) locals_move(f, locals);
   bool ok = stops_find(&stops, f, locals, err);
   if (ok) {
@@ -296,9 +302,12 @@ static bool split_kernel(Splitting *p, PtxFunc *f, InterruptKernel *k, Error *er
     k->uses_clusters = stops.uses_clusters;
     k->block_bytes = shape.words_at;
     k->local_bytes = shape.local_bytes;
+    shape.place_bytes = k->place_bytes = PLACE_CONTEXT + k->context_bytes;
+    k->is_listed = shape.is_listed = p->out->in_line && !stops.uses_clusters && listed_can_be(f);
     k->resume = arena_printf(&p->out->arena, "%s_resume_%s", PREFIX, f->name);
     PtxFunc *second = copy_function(m, f, k->resume);
     add_function(m, second);
+    if (shape.is_listed) listed_replace(second, &shape.listed);
     ok = emit_kernel(p, f, &stops, &shape, false, err);
     use_registers_of(&stops, second);
     ok = ok && emit_kernel(p, second, &stops, &shape, true, err);

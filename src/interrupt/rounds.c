@@ -10,70 +10,90 @@
 static size_t round_up(size_t n) { return (n + 255) / 256 * 256; }
 
 InterruptMemory interrupt_memory(const InterruptKernel *k) {
-  InterruptMemory m = {.state = k->has_results ? 8 : 4};
-  m.thread = k->context_bytes + k->local_bytes + m.state;
-  m.block = k->saves_blocks ? k->block_bytes + 4 + (k->uses_clusters ? 4 : 0) : 0;
-  return m;
+  return (InterruptMemory){.caller = k->place_bytes + 4,  // its number in the list of callers
+                           .thread = k->local_bytes,
+                           .block = k->saves_blocks ? 12 + (k->uses_clusters ? 4 : 0) : 4,
+                           .stopped = k->saves_blocks ? k->block_bytes : 0};
 }
 
 bool interrupt_sizes(const InterruptKernel *k, const InterruptShape *shape, InterruptSizes *s,
                      Error *err) {
   const uint32_t *g = shape->grid, *b = shape->block;
-  double threads = (double)g[0] * g[1] * g[2] * b[0] * b[1] * b[2];
-  *s = (InterruptSizes){.blocks = (size_t)g[0] * g[1] * g[2]};
+  size_t per_block = (size_t)b[0] * b[1] * b[2];
+  double threads = (double)g[0] * g[1] * g[2] * (double)per_block;
+  *s = (InterruptSizes){.blocks = (size_t)g[0] * g[1] * g[2], .place_bytes = k->place_bytes};
   if (threads >= 4294967296.0) return interrupt_refuse_threads(k, threads, err);
-  s->threads = s->blocks * b[0] * b[1] * b[2];
-  size_t padded = (s->threads + 31) / 32 * 32;  // columns begin at multiples of 8
-  s->padded = padded;
-  s->states = round_up(padded * 4);
-  s->contexts = round_up(padded * k->context_bytes);
-  s->ranks = k->has_results ? round_up(padded * 4) : 0;
-  s->locals = round_up(padded * k->local_bytes);
+  memcpy(s->grid, g, sizeof s->grid);
+  s->threads = s->blocks * per_block;
+  s->block_words = (per_block + 31) / 32;
+  s->words = s->blocks * s->block_words;
   s->control = round_up(sizeof(InterruptControl) + 8 * (size_t)k->ncalls);
-  s->stopped = k->saves_blocks ? round_up(s->blocks * 4) : 0;
+  s->marks = s->firsts = round_up(s->words * 4);
+  s->list = round_up(s->blocks * 4);
+  s->stopped = s->slots = k->saves_blocks ? round_up(s->blocks * 4) : 0;
   s->clusters = k->uses_clusters ? round_up(s->blocks * 4) : 0;
   s->workspace = shape->cooperative ? round_up(64) : 0;
+  s->locals = round_up(s->threads * k->local_bytes);
+  s->fixed = interrupt_zeroed(s) + s->firsts + s->list + s->slots + s->locals;
+  s->places = round_up((s->threads + 31) / 32 * 32 * k->place_bytes);
   s->saved_stride = k->saves_blocks ? k->block_bytes + (shape->shared + 15u) / 16 * 16 : 0;
   s->saved = round_up(s->blocks * s->saved_stride);
-  s->all = interrupt_zeroed(s) + s->contexts + s->ranks + s->locals + s->saved;
+  s->all = s->fixed + s->places + s->saved;
   return true;
 }
 
-// What must be zero at first lies in front: states, control, stopped, workspace.
 void interrupt_follow_nobody(InterruptLaunch *l) {
   l->gate_before = l->control + offsetof(InterruptControl, nobody);
   l->serial_before = 1;
 }
 
-InterruptLaunch interrupt_place(const InterruptSizes *s, uint64_t memory) {
-  InterruptLaunch l = {.threads = s->padded, .saved_stride = s->saved_stride};
-  l.states = memory;
-  l.control = l.states + s->states;
-  l.stopped = l.control + s->control;
+// What must be zero at first lies in front. Behind firsts there is room for a list of blocks.
+InterruptLaunch interrupt_place(const InterruptSizes *s, uint64_t fixed, uint64_t places,
+                                uint64_t saved) {
+  InterruptLaunch l = {.control = fixed, .places = places, .saved = saved};
+  l.marks = l.control + s->control;
+  l.stopped = l.marks + s->marks;
   l.clusters = l.stopped + s->stopped;
   l.workspace = s->workspace ? l.clusters + s->clusters : 0;
-  l.contexts = l.clusters + s->clusters + s->workspace;
-  l.ranks = l.contexts + s->contexts;
-  l.locals = l.ranks + s->ranks;
-  l.blocks = l.locals + s->locals;
+  l.firsts = fixed + interrupt_zeroed(s);
+  l.slots = l.firsts + s->firsts + s->list;
+  l.locals = l.slots + s->slots;
+  l.saved_stride = s->saved_stride;
+  l.room_places = (uint32_t)s->threads;
+  l.room_slots = (uint32_t)s->blocks;
+  memcpy(l.grid, s->grid, sizeof l.grid);
   interrupt_follow_nobody(&l);
   return l;
 }
 
 size_t interrupt_zeroed(const InterruptSizes *s) {
-  return s->states + s->control + s->stopped + s->clusters + s->workspace;
+  return s->control + s->marks + s->stopped + s->clusters + s->workspace;
 }
 
 InterruptRun interrupt_run(const InterruptKernel *k, const InterruptShape *shape,
                            const InterruptLaunch *l) {
   const uint32_t *g = shape->grid, *b = shape->block;
+  size_t per_block = (size_t)b[0] * b[1] * b[2], block_words = (per_block + 31) / 32;
   InterruptRun run = {.kernel = k,
                       .shown = k->name,
                       .launch = *l,
-                      .threads = (size_t)g[0] * g[1] * g[2] * b[0] * b[1] * b[2]};
+                      .words = (size_t)g[0] * g[1] * g[2] * block_words,
+                      .block_words = block_words,
+                      .block_threads = per_block};
   memcpy(run.grid, g, sizeof run.grid);
   memcpy(run.block, b, sizeof run.block);
   return run;
+}
+
+void *interrupt_control(const InterruptRun *run, size_t *at, size_t *bytes) {
+  enum { FROM = offsetof(InterruptControl, suspended) };
+  uint32_t n = run->kernel->ncalls;
+  *at = FROM;
+  *bytes = sizeof(InterruptControl) - FROM + n * sizeof *run->results;
+  uint8_t *c = mem_alloc(*bytes);
+  memset(c, 0, sizeof(InterruptControl) - FROM);
+  memcpy(c + sizeof(InterruptControl) - FROM, run->results, n * sizeof *run->results);
+  return c;
 }
 
 // --- one call of a handler ---
@@ -330,18 +350,9 @@ static bool serve_groups(Round *r, Error *err) {
     r->ends |= r->groups[i].ends;
   }
   if (r->ends) return true;
-  struct {
-    InterruptControl control;
-    uint64_t results[];
-  } * c;
-  uint32_t n = r->run->kernel->ncalls;
-  c = mem_alloc(sizeof *c + n * sizeof *c->results);
-  memcpy(c->results, r->results, n * sizeof *c->results);
   const InterruptDevice *d = r->device;
-  bool ok = d->write(d->user, r->run->launch.control, c, sizeof *c + n * sizeof *c->results) &&
-            d->resume(d->user, r->run);
-  free(c);
-  return ok ||
+  r->run->results = r->results;
+  return d->resume(d->user, r->run) ||
          error_set(err, "kernel %s cannot be entered again after its interrupts", r->run->shown);
 }
 
@@ -356,13 +367,15 @@ static bool has_stack_left(const InterruptDevice *d, const InterruptRun *run, Er
                    run->shown, k->stack_bytes);
 }
 
-// false: no thread was suspended, or err says what is wrong
-static bool serve_round(const InterruptDevice *d, InterruptRun *run, Error *err) {
+// false: no thread was suspended, or err says what is wrong. *lists: of the last round, whose
+// results the kernel has read when callers are counted; 0: none
+static bool serve_round(const InterruptDevice *d, InterruptRun *run, uint64_t *lists, Error *err) {
   uint32_t n = run->kernel->ncalls;
   Round r = {.device = d, .run = run};
   uint32_t *counts = mem_alloc(n * sizeof *counts);
   uint64_t all = 0;
   bool ok = d->count(d->user, run, counts);
+  if (*lists) d->free(d->user, *lists);
   run->counts = counts;
   if (!ok) error_set(err, "kernel %s failed", run->shown);
   ok = ok && has_stack_left(d, run, err);
@@ -375,17 +388,19 @@ static bool serve_round(const InterruptDevice *d, InterruptRun *run, Error *err)
     run->first_rank = mem_alloc(n * sizeof *run->first_rank);
     make_groups(&r, err);
     ok = gather(&r, err) && serve_groups(&r, err);
-    if (r.memory) d->free(d->user, r.memory);
     free(run->first_rank);
     free(r.lists);
     free(r.groups);
   }
   free(counts);
+  *lists = r.memory;
   run->ended = r.ends;
   return all && ok && !r.ends;
 }
 
 bool interrupt_serve(const InterruptDevice *d, InterruptRun *run, Error *err) {
-  while (serve_round(d, run, err)) continue;
+  uint64_t lists = 0;
+  while (serve_round(d, run, &lists, err)) continue;
+  if (lists) d->free(d->user, lists);
   return !err->text[0];
 }

@@ -17,7 +17,7 @@ typedef enum {
 typedef struct Stop {
   StopKind kind;
   uint32_t at;      // the instruction
-  uint32_t number;  // 1, 2 …: what InterruptLaunch.states has
+  uint32_t number;  // 1, 2 …: what PLACE_STATE has
   // Registers that are saved: of 8 bytes, then of 4 and less, then predicates
   PtxReg **saved;
   uint32_t nwide, nnarrow, npreds;
@@ -124,12 +124,20 @@ bool named_barriers_replace(PtxFunc *f, Program *p, Error *err);
 // --- pass.c ---
 PtxVar *stops_new_shared(PtxFunc *f, const char *name, uint32_t bytes);
 bool stops_address_taken(const PtxModule *m, const PtxFunc *f);
-PtxReg *stops_new_register(PtxFunc *f, const char *name);  // .b64; nothing uses it yet
+PtxReg *stops_new_register(PtxFunc *f, PtxType type, const char *name);  // nothing uses it yet
 
 // --- merge.c: functions that call interrupts and cannot be inlined ---
 #define MERGE_OVERFLOW INTERRUPT_REG_PREFIX "overflow"  // a register: writing it says so
 typedef enum { MERGE_DONE, MERGE_IMPOSSIBLE, MERGE_FAILED } MergeResult;  // FAILED: err
 MergeResult merge_functions(PtxFunc *kernel, Program *p, uint32_t *stack_bytes, Error *err);
+
+// --- listed.c: the second kernel, if only the blocks of InterruptLaunch.list enter it ---
+// .b32 registers in place of %ctaid and %nctaid; NULL: it is not used
+typedef struct Listed {
+  PtxReg *at[3], *size[3];
+} Listed;
+bool listed_can_be(const PtxFunc *f);
+void listed_replace(PtxFunc *f, Listed *out);
 
 // --- emit.c ---
 typedef struct Emitter {
@@ -145,7 +153,12 @@ typedef struct Emitter {
   bool waits_at_entry;     // for the words of the block to be cleared
   bool aligned;            // warps reach barriers as a whole
   PtxReg *per_block;       // .b32: threads of a block; set at the entry. NULL: no barrier is left
-  PtxReg *thread, *count;  // .b64: its number, and how many there are
+  PtxReg *thread;          // .b64: its number
+  PtxReg *place;           // .b32; the second kernel sets it at the entry
+  uint32_t place_bytes;    // of one
+  bool waits_for_room;     // there may be less room than for all threads
+  const Listed *listed;    // the second kernel, if only some blocks enter it; NULL: all do
+  PtxReg *number;          // .b32: of the block, set at the entry; NULL: special registers tell
   PtxLabel *leave;         // LEAVING_WAITS: where suspended threads wait; NULL: none does
 } Emitter;
 // What threads of a block know of each other, in shared memory.
@@ -155,9 +168,13 @@ enum { WORD_LEFT = 0, WORD_SAVER = 4, WORD_WARPS = 8, WORDS_BYTES = 8 + 32 * 4 +
 enum { ONE_SUSPENDED = 1 << 16 };
 void emit_thread_in_block(Code *c, PtxReg *to);  // .b32
 void emit_block_threads(Code *c, PtxReg *to);    // .b32: how many a block has
-void emit_block(Code *c, PtxReg *to);            // .b64: of the block in the grid
+void emit_block(Emitter *e, Code *c, PtxReg *to);  // .b64: of the block in the grid
+void emit_listed(Emitter *e, Code *c);           // which block this is; before all else
+// Until there is room for a place or a slot: launch_at, news_at: what InterruptLaunch and
+// InterruptNews have of it
+void emit_wait_for_room(Emitter *e, Code *c, PtxReg *taken, unsigned launch_at, unsigned news_at);
 void emit_cluster(Code *c, PtxReg *to);          // .b32: of the cluster in the grid
-void emit_this_thread(Emitter *e, Code *c);      // sets e->thread and e->count
+void emit_this_thread(Emitter *e, Code *c);      // sets e->thread
 void emit_overflow(Emitter *e, Code *c);         // the stack of the thread is full
 void emit_suspend(Emitter *e, Code *c, const Stop *s);
 void emit_dispatch(Emitter *e, Code *c);  // the entry of the second kernel

@@ -18,6 +18,10 @@ typedef enum ToolId {
 } ToolId;
 enum { TOOL_MOST = 32 };  // sets of tools are bits of a word; arrays in structs have this size
 #define TOOL_BIT(id) (1u << TOOL_##id)
+
+// Registers of passes that run before those of tools begin so. Where one is the address of global
+// memory, it is right.
+#define EARLY_REG_PREFIX "%wgint_"
 const char *tool_name(ToolId id);                                 // "count"
 bool tools_parse(const char *list, unsigned *tools, Error *err);  // "none", "count", "a,b", "all"
 bool tools_need_each_object(unsigned tools);                      // one of them: weave/pass.h

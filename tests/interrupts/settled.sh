@@ -8,8 +8,9 @@ tests/lib/nvcc -std=c++17 -arch=sm_75 -lineinfo -Iinclude -o "$TEST_DIR/settled"
   tests/interrupts/programs/settled.cu || { echo "FAIL build"; exit 1; }
 "$WARPGRIND" ptx --interrupts "$TEST_DIR/settled" > "$TEST_DIR/ptx"
 # states the memory of a launch
-check memory_stated grep -q "^// kernel _Z3sumILb1EEvPiPKii: 16 bytes of memory for each thread (8\
- live and arguments, 8 state, 0 local), and 516 for each block, besides dynamic shared memory\$" \
+check memory_stated grep -q "^// kernel _Z3sumILb1EEvPiPKii: 20 bytes of memory for each caller (4\
+ live and arguments, 16 for its place), 512 for each block with callers, besides dynamic shared\
+ memory\$" \
   "$TEST_DIR/ptx"
 number_of() {  # PATTERN KERNEL: so many lines of the kernel have it
   awk -v kernel="^[.]visible [.]entry _Z[0-9]+$2ILb1E" '$0 ~ kernel { on = 1 } /^}/ { on = 0 } on' \

@@ -1,8 +1,20 @@
 // Decides how each address of a function is checked, from what is known about where it comes from.
 #include "tools/memcheck/internal.h"
 
+// Added by an earlier pass, which knows its addresses.
+static bool is_added(const PtxInstr *in) {
+  if (in->space != SPACE_GLOBAL) return false;
+  for (unsigned i = 0; i < in->nops; i++) {
+    const PtxOperand *o = &in->ops[i];
+    if (o->kind == OPD_ADDR && o->nlist && o->list[0].kind == OPD_REG)
+      return !strncmp(o->list[0].reg->name, EARLY_REG_PREFIX, strlen(EARLY_REG_PREFIX));
+  }
+  return false;
+}
+
 // The instructions this tool checks. docs/memcheck.md lists the others.
 static bool is_checked(const PtxInstr *in) {
+  if (is_added(in)) return false;
   switch (ptx_op_memory(in->op)) {
     case MEMORY_SCALAR:
     case MEMORY_COPY:
