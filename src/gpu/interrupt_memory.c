@@ -73,7 +73,7 @@ static GpuBuffer *keep(GpuBuffer *b) {
   return b;
 }
 
-GpuBuffer *gpu_buffer_take(CUcontext ctx, size_t size, bool host) {
+static GpuBuffer *take(CUcontext ctx, size_t size, bool host) {
   enum { STEP = 1 << 16 };
   GpuBuffer *b = take_free(ctx, size, host, false);
   if (b) return b;
@@ -88,14 +88,14 @@ GpuBuffer *gpu_buffer_take(CUcontext ctx, size_t size, bool host) {
 
 // Tools hear of memory when it is allocated: then it does not grow.
 static GpuBuffer *take_room(CUcontext ctx, size_t size) {
-  if (session_tools() || size <= ROOM_AT_FIRST) return gpu_buffer_take(ctx, size, false);
+  if (session_tools() || size <= ROOM_AT_FIRST) return take(ctx, size, false);
   GpuBuffer *b = take_free(ctx, size, false, true);
   if (b) return b;
   b = mem_alloc(sizeof *b);
   *b = (GpuBuffer){.ctx = ctx, .users = 1};
   if (gpu_room_make(b, size) || (free_idle(ctx) && gpu_room_make(b, size))) return keep(b);
   free(b);
-  return gpu_buffer_take(ctx, size, false);
+  return take(ctx, size, false);
 }
 
 static bool attach(CUcontext ctx, GpuBuffer **to, size_t size) {
@@ -106,7 +106,7 @@ static bool attach(CUcontext ctx, GpuBuffer **to, size_t size) {
 }
 
 GpuBuffer *gpu_launch_memory_take(CUcontext ctx, const InterruptSizes *s) {
-  GpuBuffer *b = gpu_buffer_take(ctx, s->fixed, false);
+  GpuBuffer *b = take(ctx, s->fixed, false);
   if (!b) return NULL;
   if (attach(ctx, &b->places, s->places) && attach(ctx, &b->saved, s->saved)) return b;
   b->kernel = NULL;
@@ -116,7 +116,7 @@ GpuBuffer *gpu_launch_memory_take(CUcontext ctx, const InterruptSizes *s) {
 
 // The new owner overwrites what the last launch had left zero.
 GpuBuffer *gpu_buffer_new(CUcontext ctx, size_t size, bool host) {
-  GpuBuffer *b = gpu_buffer_take(ctx, size, host);
+  GpuBuffer *b = take(ctx, size, host);
   if (b) b->kernel = NULL;
   return b;
 }

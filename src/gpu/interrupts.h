@@ -18,8 +18,8 @@ typedef struct GpuBuffer {
   struct GpuBuffer *places, *saved;
   struct GpuRoom *room;  // interrupt_room.c; NULL: it does not grow
 } GpuBuffer;
-GpuBuffer *gpu_buffer_take(CUcontext ctx, size_t size, bool host);  // NULL: there is no memory
-GpuBuffer *gpu_buffer_new(CUcontext ctx, size_t size, bool host);   // … its contents are lost
+// Its contents are lost; NULL: there is no memory
+GpuBuffer *gpu_buffer_new(CUcontext ctx, size_t size, bool host);
 void gpu_buffer_share(GpuBuffer *b);
 void gpu_buffer_give_back(GpuBuffer *b);
 GpuBuffer *gpu_buffer_of(uint64_t p, const void *host);
