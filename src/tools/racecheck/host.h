@@ -86,6 +86,9 @@ bool race_disjoint(const RaceKernel *k, const SessionLaunch *launch, const Sessi
 bool race_group_disjoint(const RaceKernel *k, const SessionLaunch *launch,
                          const SessionParams *params, const RaceGroup *g);
 
+// --- host_rehearsal.c: no two threads of a block race in shared memory; false: not known ---
+bool race_rehearse(const RaceRehearsal *r, const SessionLaunch *l, const SessionParams *params);
+
 // --- host_copies.c ---
 void race_heard(RaceDevice *r);  // keeps what the device has reported of copies
 // What has this number from now on. Its tag

@@ -91,9 +91,15 @@ static void fill_facts(SessionDevice *d, const WovenKernel *code, const SessionL
 static void fill_groups(const WovenKernel *code, const SessionLaunch *l,
                         const SessionParams *params, void *record) {
   const RaceKernel *k = race_kernel(code);
+  bool left = false;
+  for (uint32_t i = 0; i < k->ngroups; i++) {
+    bool meets = !race_group_disjoint(k, l, params, &k->groups[i]);
+    memcpy((char *)record + k->groups[i].record_offset, &(uint64_t){meets}, 8);
+    left |= meets;
+  }
+  if (!left || !k->rehearsal || !race_rehearse(k->rehearsal, l, params)) return;
   for (uint32_t i = 0; i < k->ngroups; i++)
-    memcpy((char *)record + k->groups[i].record_offset,
-           &(uint64_t){!race_group_disjoint(k, l, params, &k->groups[i])}, 8);
+    memset((char *)record + k->groups[i].record_offset, 0, 8);
 }
 
 static void clear_facts(const WovenKernel *code, void *record) {

@@ -108,6 +108,9 @@ typedef struct RaceIntervals RaceIntervals;
 RaceIntervals *race_intervals(RaceCheck *k);
 void race_find_unread(RaceCheck *k, RaceIntervals *v);  // with those that are left
 void race_find_groups(RaceCheck *k, RaceIntervals *v);
+// --- tools/racecheck/weave_rehearsal.c ---
+const RaceRehearsal *race_take_apart(RaceCheck *k);  // NULL: one block cannot stand for all
+void race_group_rest(RaceCheck *k, const RaceRehearsal *r);
 // --- tools/racecheck/weave_repeated.c ---
 void race_join_same(RaceCheck *k);       // accesses that need not be looked at are gone
 bool race_is_order(const PtxInstr *in);  // behind it accesses may be ordered

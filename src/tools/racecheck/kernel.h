@@ -65,7 +65,98 @@ typedef struct RaceGroup {
   uint32_t record_offset;
   uint32_t same_loops;  // by number: loops that all threads of a block execute in lockstep
   RaceReaches reaches;
+  bool needs_rehearsal;  // threads may race with bytes of their own: copies that are done later
 } RaceGroup;
+
+// What decides which bytes of shared memory a thread accesses and when: the kernel without all
+// else (weave_rehearsal.c). The host executes it for one block (host_rehearsal.c).
+typedef enum {
+  RACE_DO_LOSE,  // `to` is not known any more
+  RACE_DO_MOVE,
+  RACE_DO_CONVERT,  // from `from_bits`
+  RACE_DO_ADD,
+  RACE_DO_SUBTRACT,
+  RACE_DO_MULTIPLY,
+  RACE_DO_MULTIPLY_ADD,
+  RACE_DO_DIVIDE,
+  RACE_DO_REMAINDER,
+  RACE_DO_LEAST,
+  RACE_DO_MOST,
+  RACE_DO_NEGATE,
+  RACE_DO_AND,
+  RACE_DO_OR,
+  RACE_DO_XOR,
+  RACE_DO_NOT,
+  RACE_DO_SHIFT_LEFT,
+  RACE_DO_SHIFT_RIGHT,
+  RACE_DO_SELECT,
+  RACE_DO_COMPARE,
+  RACE_DO_FIELD,  // bfe
+  RACE_DO_TABLE,  // lop3
+  RACE_DO_JUMP,
+  RACE_DO_END,
+  RACE_DO_BARRIER,
+  RACE_DO_COMMIT,
+  RACE_DO_WAIT,  // operand 0: how many groups may be left
+  RACE_DO_WAIT_ALL,
+  RACE_DO_ACCESS,  // operand 0: the address; 1: the distance of lines
+  RACE_DO_COPY,    // … that is performed later
+} RaceStepOp;
+enum {
+  RACE_STEP_SIGNED = 1,
+  RACE_STEP_WIDE = 2,
+  RACE_STEP_HIGH = 4,
+  RACE_STEP_WRITES = 8,
+  RACE_STEP_STRONG = 16,
+  RACE_STEP_HAS_AND = 32,  // COMPARE: with operand 2
+  RACE_STEP_HAS_OR = 64,
+  RACE_STEP_HAS_XOR = 128,
+};
+typedef enum { RACE_EQ, RACE_NE, RACE_LT, RACE_LE, RACE_GT, RACE_GE } RaceCompare;
+typedef enum {
+  RACE_OPD_NONE,
+  RACE_OPD_REGISTER,   // n
+  RACE_OPD_NUMBER,     // imm
+  RACE_OPD_PARAMETER,  // n: of RaceRehearsal.params
+  RACE_OPD_VARIABLE,   // n: of shared memory; imm: where in it
+  RACE_OPD_THREAD,     // n: 0 to 2: x, y, z
+  RACE_OPD_BLOCK_DIM,
+  RACE_OPD_GRID_DIM,
+  RACE_OPD_LANE,
+  RACE_OPD_UNKNOWN,
+} RaceOperandKind;
+typedef struct RaceOperand {
+  uint8_t kind;
+  bool negated;  // a predicate
+  uint16_t n;
+  int64_t imm;
+} RaceOperand;
+typedef struct RaceStep {
+  uint8_t op, bits, from_bits, flags, compare;
+  uint8_t lanes;        // ACCESS: so many lanes of a warp access a line each; 0: every lane
+  uint16_t to;          // register
+  uint32_t bytes;       // ACCESS, COPY
+  uint32_t jump, join;  // JUMP; join: where both ways meet again; UINT32_MAX: nowhere
+  RaceOperand guard;    // NONE: always
+  RaceOperand operand[4];
+} RaceStep;
+typedef struct RaceParam {  // `bytes` at `at` of parameter `param`; buffer_at: in the buffer of all
+  uint32_t param, at, buffer_at, bytes;
+} RaceParam;
+// Where a variable of shared memory is put; size 0: it has as much as the launch gives
+typedef struct RaceVariable {
+  uint32_t at, size;
+} RaceVariable;
+enum { RACE_MOST_VARIABLES = 30, RACE_MOST_PARAMS = 40 };
+typedef struct RaceRehearsal {
+  const RaceStep *steps;
+  uint32_t nsteps, nregs, unit;  // unit: all accesses are of multiples of so many bytes
+  RaceVariable variables[RACE_MOST_VARIABLES];
+  RaceParam params[RACE_MOST_PARAMS];
+  uint32_t nvariables, nparams, bytes;  // bytes: of all variables that have a size
+  bool uses_grid;                       // its dimensions
+  uint64_t hash;
+} RaceRehearsal;
 
 typedef struct RaceKernel {  // WovenKernel.tool_data
   uint32_t record_at;        // of the WgRaceRecord in its launch record; 0: nothing to check
@@ -75,6 +166,7 @@ typedef struct RaceKernel {  // WovenKernel.tool_data
   uint32_t nterms;
   const RaceGroup *groups;
   uint32_t ngroups;
+  const RaceRehearsal *rehearsal;  // NULL: the block cannot be rehearsed
   const RaceReaches *reaches;  // by fact, from number first_fact of WovenKernel.facts on
   uint32_t first_fact, nreaches;
   bool by_facts;  // if all its facts are zero there is nothing to check

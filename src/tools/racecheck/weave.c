@@ -247,6 +247,7 @@ static void weave(Body *b) {
   if (!b->func->is_entry || !b->info->record || b->info->is_twin) return;
   RaceCheck k = {.body = b, .provenance = ir_provenance_build(b->cfg)};
   race_plan(&k);
+  const RaceRehearsal *rehearsal = race_take_apart(&k);
   race_move_masked_reads(&k);
   RaceIntervals *intervals = race_intervals(&k);
   race_join_same(&k);
@@ -254,6 +255,7 @@ static void weave(Body *b) {
   race_find_unread(&k, intervals);
   if (k.accesses.len) k.record = record_reserve(b, sizeof(WgRaceRecord));
   if (k.record) race_find_groups(&k, intervals);
+  if (k.record && rehearsal) race_group_rest(&k, rehearsal);
   if (k.record) {
     number_sites(&k);
     prepare(&k);

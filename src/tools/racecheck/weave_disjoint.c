@@ -615,6 +615,7 @@ void race_find_private(RaceCheck *k) {
                                   k->shared_groups.len + 1);
   for (uint32_t i = 0; i < k->shared_groups.len; i++) {
     groups[i] = k->shared_groups.data[i];
+    if (groups[i].needs_rehearsal) continue;
     groups[i].reaches = settle(&a, RACE_SHARED_MEMORY, groups[i].record_offset);
   }
   RaceKernel *out = race_kernel_of(k->body);
