@@ -35,7 +35,7 @@ uint64_t session_stack(void) {
   uint64_t frames[WHERE_MAX];
   uint32_t n = where_capture(frames, WHERE_MAX);
   Str python = {0};
-  where_python(&python);
+  if (!where_python(&python)) where_forward(&python);
   if (!n && !python.len) return 0;
   uint64_t hash = base_hash(frames, n * sizeof frames[0]);
   if (python.len) hash ^= base_hash(python.data, python.len) * 31;

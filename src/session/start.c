@@ -64,6 +64,7 @@ static void read_environment(void) {
   values.host_stacks = options_given(&o, OPT_HOST_STACKS) ? options_flag(&o, OPT_HOST_STACKS)
                                                           : values.tools || values.keeps_run ||
                                                                 options_given(&o, OPT_DUMP_BUFFERS);
+  if (values.host_stacks) where_keep_forward();
   values.launch_skip = options_number(&o, OPT_LAUNCH_SKIP);
   values.launch_count = options_given(&o, OPT_LAUNCH_COUNT) ? options_number(&o, OPT_LAUNCH_COUNT)
                                                             : UINT64_MAX;

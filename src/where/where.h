@@ -15,6 +15,11 @@ void where_hide(const void *code);
 uint32_t where_capture(uint64_t *frames, uint32_t max);
 // "file:line:function\n", innermost first; 0: no Python, or the thread does not hold its lock
 uint32_t where_python(Str *out);
+// --- forward.c ---
+void where_keep_forward(void);  // from now on Python frames of forward passes are kept
+// In a thread that executes a step of PyTorch's backward pass: the frames that its forward pass
+// had, as where_python has them. 0: it is none, or not known
+uint32_t where_forward(Str *out);
 typedef struct WhereObject {
   const char *path;
   uint64_t start, end, bias;
