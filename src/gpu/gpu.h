@@ -200,6 +200,16 @@ typedef void GpuEachNode(void *user, CUgraphNode node, CUgraphNodeType type, boo
 // those of graphs in it too; inside: of such a one
 void gpu_graph_each_node(CUgraph g, bool inside, GpuEachNode *each, void *user);
 
+// --- graph_steps.c ---
+typedef struct GpuGraphSteps GpuGraphSteps;
+// NULL: it has no kernels of machine code that a tool looks at, or nodes that cannot be executed
+// one by one
+GpuGraphSteps *gpu_graph_steps(CUgraph g);
+void gpu_graph_steps_free(GpuGraphSteps *g);
+bool gpu_graph_steps_fit(const GpuGraphSteps *g, CUstream stream);
+// first: its launches were counted when they were captured
+CUresult gpu_graph_steps_run(GpuGraphSteps *g, CUstream stream, bool first);
+
 // --- graph_facts.c ---
 // own: the program has changed it in the executable graph; of: kernels only; place: in `branches`
 typedef struct GpuGraphNode {

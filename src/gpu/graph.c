@@ -187,9 +187,9 @@ CUresult gpu_cuGraphDestroyNode(CUgraphNode node) {
 
 // lines: for the launch log. unseen: not all that it writes is followed
 // (session_sees_graph_writes). nodes: kernels with checks, of the graph itself; as they were for
-// this version of the program's memory.
+// this version of the program's memory. changed: by the program, since it was instantiated.
 typedef struct Exec {
-  bool ran, unseen;
+  bool ran, unseen, changed;
   VEC(SessionKernel *) kernels;
   VEC(bool) checked;
   VEC(char *) lines;
@@ -197,6 +197,7 @@ typedef struct Exec {
   VEC(GpuGraphNode) nodes;
   SessionBranches *branches;  // NULL: nothing is known of them
   uint64_t version;
+  GpuGraphSteps *steps;  // it is executed node by node; NULL: it is not
 } Exec;
 
 static U64Map execs;       // CUgraphExec -> Exec
@@ -284,6 +285,7 @@ static CUresult instantiated(CUresult result, const CUgraphExec *exec, CUgraph g
   gpu_graph_each_node(g, false, look_at_node, e);
   e->graph = g;
   e->branches = gpu_branches(g, e->nodes.data, e->nodes.len);
+  e->steps = gpu_graph_steps(g);
   pthread_mutex_lock(&lock);
   u64map_put(&execs, (uintptr_t)*exec, e);
   pthread_mutex_unlock(&lock);
@@ -351,6 +353,7 @@ CUresult gpu_cuGraphExecDestroy(CUgraphExec exec) {
     vec_free(&e->lines);
     vec_free(&e->nodes);
     session_branches_free(e->branches);
+    gpu_graph_steps_free(e->steps);
   }
   CUresult result = gpu_real.cuGraphExecDestroy(exec);
   if (e) release_graph(e->graph);
@@ -446,6 +449,7 @@ static void exec_changed(CUgraphExec exec) {
   pthread_mutex_lock(&lock);
   Exec *e = u64map_get(&execs, (uintptr_t)exec);
   if (e) e->unseen = true;
+  if (e) e->changed = true;
   pthread_mutex_unlock(&lock);
 }
 
@@ -481,10 +485,25 @@ CUresult gpu_cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph g, CUgraphExecUpdate
   return gpu_checked(done);
 }
 
+// false: the driver has to launch it
+static bool run_steps(CUgraphExec exec, CUstream stream, CUresult *result) {
+  pthread_mutex_lock(&lock);
+  Exec *e = execs.len ? u64map_get(&execs, (uintptr_t)exec) : NULL;
+  bool runs = e && e->steps && !e->changed, first = runs && !e->ran;
+  pthread_mutex_unlock(&lock);
+  if (!runs || !gpu_graph_steps_fit(e->steps, stream)) return false;
+  e->ran = true;
+  session_graph_launch(exec, stream);
+  *result = gpu_graph_steps_run(e->steps, stream, first);
+  return true;
+}
+
 CUresult gpu_cuGraphLaunch(CUgraphExec exec, CUstream stream) {
+  CUresult stepped;
   expect_writes(exec, stream);
   GPU_ALIVE(EXEC, exec);
   GPU_ALIVE(STREAM, stream);
+  if (run_steps(exec, stream, &stepped)) return stepped;
   write_log(exec, stream);
   GpuGraphLooks *looks = refresh(exec, stream);
   SessionOutputs *outputs = gpu_graph_outputs(exec, stream);
@@ -492,9 +511,11 @@ CUresult gpu_cuGraphLaunch(CUgraphExec exec, CUstream stream) {
   return launched(gpu_real.cuGraphLaunch(exec, stream), exec, stream, outputs, looks);
 }
 CUresult gpu_cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream) {
+  CUresult stepped;
   expect_writes(exec, stream ? stream : CU_STREAM_PER_THREAD);
   GPU_ALIVE(EXEC, exec);
   GPU_ALIVE(STREAM, stream);
+  if (run_steps(exec, stream ? stream : CU_STREAM_PER_THREAD, &stepped)) return stepped;
   write_log(exec, stream ? stream : CU_STREAM_PER_THREAD);
   GpuGraphLooks *looks = refresh(exec, stream ? stream : CU_STREAM_PER_THREAD);
   SessionOutputs *outputs = gpu_graph_outputs(exec, stream ? stream : CU_STREAM_PER_THREAD);

@@ -83,6 +83,12 @@ void session_launch_again(SessionKernel *k, bool checked) {
   if (checked) atomic_fetch_add_explicit(&c->checked, 1, memory_order_relaxed);
 }
 
+void session_launch_only_captured(SessionKernel *k, bool checked) {
+  ChannelKernelCounts *c = channel_kernel_counts(k->id);
+  atomic_fetch_sub_explicit(&c->launches, 1, memory_order_relaxed);
+  if (checked) atomic_fetch_sub_explicit(&c->checked, 1, memory_order_relaxed);
+}
+
 void session_launch_unchanged(SessionKernel *k) {
   atomic_fetch_add_explicit(&channel_kernel_counts(k->id)->checked, 1, memory_order_relaxed);
 }

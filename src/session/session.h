@@ -120,6 +120,8 @@ void session_launch_tell(const SessionLaunch *l, uint32_t number);
 uint64_t session_launch_stack(void);  // the host stack of the last one that this thread has told
 // a captured launch, counted when it was captured, runs once more
 void session_launch_again(SessionKernel *k, bool checked);
+// a captured launch was counted, and is no launch: what runs in its place counts itself
+void session_launch_only_captured(SessionKernel *k, bool checked);
 // one execution of a captured launch, as the calling thread's last launch
 uint32_t session_launch_in_graph(const SessionLaunch *l);
 // counts as checked: there is nothing to check in it, and the original runs
