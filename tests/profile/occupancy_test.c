@@ -42,7 +42,7 @@ static int check(const struct Arch *h, unsigned *seed) {
     if (cudaOccMaxActiveBlocksPerMultiprocessor(&r, &p, &f, &state, threads, shared) !=
         CUDA_OCC_SUCCESS)
       continue;
-    OccupancyAsk a = {h->arch, (uint32_t)threads, (uint32_t)registers, (uint32_t)shared};
+    OccupancyAsk a = {h->arch, (uint32_t)threads, (uint32_t)registers, (uint32_t)shared, 0};
     Occupancy o = occupancy_of(&a);
     n++;
     if ((int)o.blocks == r.activeBlocksPerMultiprocessor) continue;
@@ -54,8 +54,20 @@ static int check(const struct Arch *h, unsigned *seed) {
   return bad != 0;
 }
 
+// One block of 32 warps on a multiprocessor, in groups of 16: clusters of 6 leave 4 of them empty.
+static int check_clusters(void) {
+  OccupancyAsk a = {90, 1024, 64, 0, 8};
+  Occupancy whole = occupancy_of(&a);
+  a.cluster = 6;
+  Occupancy rest = occupancy_of(&a);
+  int bad = whole.warps != 32 || whole.limit == LIMIT_CLUSTER || rest.warps != 24 ||
+            rest.limit != LIMIT_CLUSTER;
+  printf("%s clusters: %u and %u warps\n", bad ? "FAIL" : "ok", whole.warps, rest.warps);
+  return bad;
+}
+
 int main(void) {
-  unsigned seed = 1, bad = 0;
+  unsigned seed = 1, bad = (unsigned)check_clusters();
   for (unsigned i = 0; i < sizeof archs / sizeof archs[0]; i++)
     bad += (unsigned)check(&archs[i], &seed);
   return bad != 0;

@@ -119,6 +119,7 @@ void timeline_launch(const SessionCall *c) {
   e->v[CALL_THREADS] = (uint64_t)l->block[0] * l->block[1] * l->block[2];
   e->v[CALL_BLOCKS] = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
   e->v[CALL_SHARED] = l->shared;
+  e->v[CALL_CLUSTER] = (uint64_t)l->cluster[0] * l->cluster[1] * l->cluster[2];
   e->stack = session_launch_stack();
   pthread_mutex_lock(&session_lock);
   e->kernel = session_string(l->kernel->name);

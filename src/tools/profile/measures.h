@@ -65,6 +65,7 @@ enum {
   CALL_BEGIN,  // of the call on the host, and its end
   CALL_END,
   CALL_HOST_MEMORY,
+  CALL_CLUSTER = CALL_HOST_MEMORY,  // a launch: blocks of a cluster
   CALL_ASYNC,
   CALL_STARTED,  // on the device
   CALL_ENDED,

@@ -94,19 +94,19 @@ static void add_what_if(const KernelProfile *k, Str *out) {
   str_add(out, "  warps of a multiprocessor by threads of a block:");
   for (uint32_t threads = 32; threads <= 1024; threads *= 2) {
     OccupancyAsk a = {(unsigned)v[RESOURCES_ARCH], threads, (uint32_t)v[RESOURCES_REGISTERS],
-                      (uint32_t)(v[RESOURCES_SHARED] + k->shared)};
+                      (uint32_t)(v[RESOURCES_SHARED] + k->shared), (uint32_t)k->cluster};
     str_printf(out, " %u: %u", threads, occupancy_of(&a).warps);
   }
   str_add(out, "\n  by registers of a thread:");
   for (uint32_t registers = 32; registers <= 256; registers += 32) {
     OccupancyAsk a = {(unsigned)v[RESOURCES_ARCH], (uint32_t)k->threads, MIN(registers, 255u),
-                      (uint32_t)(v[RESOURCES_SHARED] + k->shared)};
+                      (uint32_t)(v[RESOURCES_SHARED] + k->shared), (uint32_t)k->cluster};
     str_printf(out, " %u: %u", a.registers, occupancy_of(&a).warps);
   }
   str_add(out, "\n  by KB of shared memory of a block:");
   for (uint32_t kb = 1; kb <= 128; kb *= 2) {
     OccupancyAsk a = {(unsigned)v[RESOURCES_ARCH], (uint32_t)k->threads,
-                      (uint32_t)v[RESOURCES_REGISTERS], kb << 10};
+                      (uint32_t)v[RESOURCES_REGISTERS], kb << 10, (uint32_t)k->cluster};
     str_printf(out, " %u: %u", kb, occupancy_of(&a).warps);
   }
   str_addc(out, '\n');
@@ -122,6 +122,9 @@ static void add_occupancy(const KernelProfile *k, bool all, Str *out) {
              (unsigned long long)v[RESOURCES_ARCH], o.warps, o.most, occupancy_limit_name(o.limit),
              (unsigned long long)v[RESOURCES_REGISTERS],
              (unsigned long long)(v[RESOURCES_SHARED] + k->shared));
+  if (k->cluster > 1)
+    str_printf(out, "  clusters of %llu blocks, each within 16 multiprocessors or more\n",
+               (unsigned long long)k->cluster);
   if (all) add_what_if(k, out);
 }
 

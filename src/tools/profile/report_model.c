@@ -84,6 +84,7 @@ static void add_launch(ProfileModel *m, KernelProfile *k, const RunMeasure *x) {
     k->threads = v[CALL_THREADS];
     k->shared = v[CALL_SHARED];
     k->blocks = v[CALL_BLOCKS];
+    k->cluster = v[CALL_CLUSTER];
   }
   if (!v[CALL_STARTED]) return;
   uint64_t ns = v[CALL_ENDED] - v[CALL_STARTED];

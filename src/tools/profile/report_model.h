@@ -47,7 +47,7 @@ typedef struct KernelProfile {
   uint64_t work_warps, work_sum, work_most;
   double parts[PART_COUNT];
   // launches: how many, threads of a block, blocks of all of them, bytes of dynamic shared memory
-  uint64_t launches, threads, blocks, shared, first_line;
+  uint64_t launches, threads, blocks, shared, cluster, first_line;
   // of graphs: nodes that were captured; how often they ran, where that is known
   uint64_t nodes, node_runs;
   uint64_t runs;  // launches, and runs of nodes as far as they are known

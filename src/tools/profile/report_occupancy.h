@@ -4,12 +4,19 @@
 
 #include <stdint.h>
 
-typedef enum { LIMIT_WARPS, LIMIT_BLOCKS, LIMIT_REGISTERS, LIMIT_SHARED } OccupancyLimit;
+typedef enum {
+  LIMIT_WARPS,
+  LIMIT_BLOCKS,
+  LIMIT_REGISTERS,
+  LIMIT_SHARED,
+  LIMIT_CLUSTER
+} OccupancyLimit;
 typedef struct OccupancyAsk {
   unsigned arch;       // 90
   uint32_t threads;    // of a block
   uint32_t registers;  // of a thread
   uint32_t shared;     // bytes of a block, static and dynamic
+  uint32_t cluster;    // blocks of a cluster; 0, 1: none
 } OccupancyAsk;
 typedef struct Occupancy {
   uint32_t blocks, warps, most;  // of a multiprocessor; warps of most

@@ -46,7 +46,8 @@ static void curve(Str *s, const char *key, const KernelProfile *k, unsigned whic
   str_addc(s, '[');
   for (uint32_t x = step; x <= most; x += step) {
     OccupancyAsk a = {(unsigned)v[RESOURCES_ARCH], which ? (uint32_t)k->threads : x,
-                      which == 1 ? x : (uint32_t)v[RESOURCES_REGISTERS], which == 2 ? x : shared};
+                      which == 1 ? x : (uint32_t)v[RESOURCES_REGISTERS], which == 2 ? x : shared,
+                      (uint32_t)k->cluster};
     str_printf(s, "%s[%u,%u]", n++ ? "," : "", x, occupancy_of(&a).warps);
   }
   str_addc(s, ']');

@@ -7,7 +7,8 @@ bool profile_occupancy(const KernelProfile *k, Occupancy *out) {
   if (!k->resources || !k->threads) return false;
   const uint64_t *v = k->resources->v;
   OccupancyAsk a = {(unsigned)v[RESOURCES_ARCH], (uint32_t)k->threads,
-                    (uint32_t)v[RESOURCES_REGISTERS], (uint32_t)(v[RESOURCES_SHARED] + k->shared)};
+                    (uint32_t)v[RESOURCES_REGISTERS], (uint32_t)(v[RESOURCES_SHARED] + k->shared),
+                    (uint32_t)k->cluster};
   *out = occupancy_of(&a);
   return out->most && out->blocks;
 }
@@ -36,6 +37,7 @@ static bool fills_device(const KernelProfile *k) {
 static void occupancy(ProfileModel *m, const KernelProfile *k) {
   Occupancy o;
   if (!fills_device(k) || !profile_occupancy(k, &o)) return;
+  if (o.limit == LIMIT_CLUSTER) return;
   bool blocks = o.limit == LIMIT_BLOCKS || o.limit == LIMIT_WARPS;
   if (o.warps * (blocks ? 2 : 4) > o.most) return;
   Advice a = {.file = k->first_file, .line = (uint32_t)k->first_line};
