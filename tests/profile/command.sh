@@ -51,4 +51,8 @@ check report_again grep -q 'lanes of a warp access memory far apart (uncoalesced
 check occupancy_again grep -q 'occupancy on sm_90' "$d/again"
 check trace_is_json python3 -c 'import json, sys
 events = json.load(open(sys.argv[1]))["traceEvents"]
-assert sum(e["name"] == "cuCtxSynchronize" for e in events) >= 20, events' "$d/waits.trace"
+assert sum(e["name"] == "cuCtxSynchronize" for e in events) >= 20, events
+rows = {e["tid"] for e in events if e["ph"] == "X"}
+named = {e["tid"]: e["args"]["name"] for e in events if e["ph"] == "M"}
+assert rows == set(named), named
+assert all(n.startswith("host thread") for n in named.values()), named' "$d/waits.trace"

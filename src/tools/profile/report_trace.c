@@ -66,9 +66,44 @@ static void add_ranges(const ProfileModel *m, uint64_t first, Str *s) {
   ranges_free(&r);
 }
 
+// Names of the rows: without them a viewer shows their numbers.
+typedef struct TraceRow {
+  uint32_t process;
+  uint64_t number, stream;
+} TraceRow;
+typedef VEC(TraceRow) TraceRows;
+
+static void add_row(TraceRows *rows, TraceRow row) {
+  for (uint32_t i = 0; i < rows->len; i++)
+    if (rows->data[i].process == row.process && rows->data[i].number == row.number) return;
+  vec_push(rows, row);
+}
+
+static void name_rows(const TraceRows *rows, Str *s) {
+  for (uint32_t i = 0; i < rows->len; i++) {
+    const TraceRow *r = &rows->data[i];
+    str_add(s, s->len > 20 ? ",\n{" : "\n{");
+    json_text(s, "name", "thread_name");
+    json_text(s, "cat", "meta");
+    json_text(s, "ph", "M");
+    json_number(s, "pid", r->process);
+    json_number(s, "tid", r->number);
+    str_add(s, ",\"args\":{\"name\":\"");
+    if (!r->number) str_add(s, "ranges of the process");
+    else if (r->number < FIRST_STREAM)
+      str_printf(s, "host thread %llu", (unsigned long long)r->number);
+    else if (r->stream <= 2) str_add(s, "device: default stream");
+    else str_printf(s, "device: stream 0x%llx", (unsigned long long)r->stream);
+    str_add(s, "\"}}");
+  }
+}
+
+static uint64_t row_of(uint64_t stream) { return FIRST_STREAM + stream % FIRST_STREAM; }
+
 bool profile_trace_write(const ProfileModel *m, const char *path, Error *err) {
   Str s = {0};
   uint64_t first = UINT64_MAX;
+  TraceRows rows = {0};
   for (uint32_t i = 0; i < m->calls.len; i++) first = MIN(first, m->calls.data[i]->v[CALL_BEGIN]);
   str_add(&s, "{\"traceEvents\":[");
   add_ranges(m, first, &s);
@@ -79,13 +114,19 @@ bool profile_trace_write(const ProfileModel *m, const char *path, Error *err) {
     Event host = {name_of(m, x), "host", timed ? (double)(v[CALL_BEGIN] - first) / 1e3 : i,
                   timed ? (double)(v[CALL_END] - v[CALL_BEGIN]) / 1e3 : 1,
                   v[CALL_HOST_THREAD], first};
-    add_event(&s, &host, x);
+    if (v[CALL_KIND] != CALL_NODE || !v[CALL_STARTED]) {  // nobody asked for a node by itself
+      add_event(&s, &host, x);
+      add_row(&rows, (TraceRow){x->process, v[CALL_HOST_THREAD], 0});
+    }
     if (!v[CALL_STARTED] || v[CALL_STARTED] < first) continue;
     Event device = {host.name, "device", (double)(v[CALL_STARTED] - first) / 1e3,
                     (double)(v[CALL_ENDED] - v[CALL_STARTED]) / 1e3,
-                    FIRST_STREAM + v[CALL_STREAM] % FIRST_STREAM, first};
+                    row_of(v[CALL_STREAM]), first};
     add_event(&s, &device, x);
+    add_row(&rows, (TraceRow){x->process, device.row, v[CALL_STREAM]});
   }
+  name_rows(&rows, &s);
+  vec_free(&rows);
   str_printf(&s, "\n],\"otherData\":{\"times\":\"%s\"}}\n",
              m->times ? m->times : "order only: the virtual device has no times");
   bool ok = file_write(path, s.data, s.len, err);
