@@ -9,8 +9,8 @@
  *     the host's printf: every conversion, any number of values, no buffer to overflow, callers in
  *     the order of their threads. The format is a literal
  *   wg_error(code, value)
- *     remembers the first error of each code and counts the rest; a summary at the end of the
- *     program
+ *     tells the first error of each code in a launch and counts the rest; a summary at the end of
+ *     the program
  *   wg_break()
  *     says who is here and waits for Enter, if the standard input is a terminal
  *   wg_file_read(path, offset, to, n)
@@ -112,8 +112,8 @@ WG_HANDLER(wg_assert_failed, wg_callers &callers, wg_list<unsigned> n, wg_list<d
     }
     if (end - i > 1) shown += "; in " + std::to_string(end - i) + " threads";
     if (wg_report_finding(callers.call, i, shown.c_str())) continue;
-    fprintf(stderr, "%s:%u: assertion failed in %zu threads of kernel %s: %s\n", callers[i].file,
-            callers[i].line, end - i, callers.kernel(), condition.c_str());
+    fprintf(stderr, "%s:%u: assertion failed in %zu thread%s of kernel %s: %s\n", callers[i].file,
+            callers[i].line, end - i, end - i == 1 ? "" : "s", callers.kernel(), condition.c_str());
     for (size_t k = i; k < end && k < i + SHOWN; k++) {
       const double values[] = {a[k], b[k], c[k]};
       fprintf(stderr, "  thread (%u,%u,%u) of block (%u,%u,%u)", callers[k].thread[0],
@@ -314,8 +314,9 @@ WG_INTERRUPT(wg_error_raised, void(int code, double value));
 #define wg_error(code, value) \
   WG_ON_DEVICE_(WG_CALL_WITH_TEXT_(wg_error_raised, #code "\n" #value, code, (double)(value)))
 static inline void wg_error_summary();
-struct wg_errors_ { /* by code: how many */
+struct wg_errors_ { /* by code: how many, and the launch of the last that was told */
   std::map<int, size_t> counts;
+  std::map<int, unsigned long long> launches;
   wg_errors_() { atexit(wg_error_summary); }
   static wg_errors_ &all() {
     static wg_errors_ *one = new wg_errors_;
@@ -324,11 +325,14 @@ struct wg_errors_ { /* by code: how many */
 };
 static inline void wg_error_summary() {
   for (const auto &c : wg_errors_::all().counts)
-    fprintf(stderr, "error code %d: %zu times\n", c.first, c.second);
+    fprintf(stderr, "error code %d: %zu time%s\n", c.first, c.second, c.second == 1 ? "" : "s");
 }
 WG_HANDLER(wg_error_raised, wg_callers &callers, wg_list<int> code, wg_list<double> value) {
   for (size_t i = 0; i < callers.size(); i++) {
-    if (wg_errors_::all().counts[code[i]]++) continue;
+    unsigned long long &told = wg_errors_::all().launches[code[i]];
+    wg_errors_::all().counts[code[i]]++;
+    if (told == callers.call->launch) continue;
+    told = callers.call->launch;
     std::string text = callers[i].text;
     fprintf(stderr,
             "%s:%u: error %d (%s) in kernel %s, thread (%u,%u,%u) of block (%u,%u,%u): %s = %.9g\n",
@@ -343,10 +347,10 @@ WG_HANDLER(wg_error_raised, wg_callers &callers, wg_list<int> code, wg_list<doub
 WG_INTERRUPT(wg_break_reached, void(int unused));
 #define wg_break() WG_ON_DEVICE_(WG_CALL_WITH_TEXT_(wg_break_reached, "", 0))
 WG_HANDLER(wg_break_reached, wg_callers &callers, wg_list<int>) {
-  fprintf(stderr, "%s:%u: break in kernel %s: %zu threads, first (%u,%u,%u) of block (%u,%u,%u)\n",
-          callers[0].file, callers[0].line, callers.kernel(), callers.size(), callers[0].thread[0],
-          callers[0].thread[1], callers[0].thread[2], callers[0].block[0], callers[0].block[1],
-          callers[0].block[2]);
+  fprintf(stderr, "%s:%u: break in kernel %s: %zu thread%s, first (%u,%u,%u) of block (%u,%u,%u)\n",
+          callers[0].file, callers[0].line, callers.kernel(), callers.size(),
+          callers.size() == 1 ? "" : "s", callers[0].thread[0], callers[0].thread[1],
+          callers[0].thread[2], callers[0].block[0], callers[0].block[1], callers[0].block[2]);
   if (!isatty(0)) return;
   fprintf(stderr, "Enter: go on ");
   for (int c = getchar(); c != '\n' && c != EOF;) c = getchar();

@@ -74,6 +74,7 @@ typedef struct wg_interrupt {
   int (*write_device)(struct wg_interrupt *call, void *to, const void *from, size_t n);
   int (*report)(struct wg_interrupt *call, size_t caller, const char *text);
   const wg_caller *(*caller)(struct wg_interrupt *call, size_t i);
+  unsigned long long launch; /* the same in all calls of one launch, and in no other's */
 } wg_interrupt;
 
 /* The values of a parameter, copied to the host; valid until the handler returns. NULL: it cannot

@@ -113,6 +113,7 @@ size_t interrupt_zeroed(const InterruptSizes *s);  // the first bytes of `fixed`
 typedef struct InterruptRun {
   const InterruptKernel *kernel;
   const char *shown;  // the kernel's name
+  uint64_t number;    // of the launch; no other has it
   uint32_t grid[3], block[3];
   InterruptLaunch launch;  // what the kernel got
   size_t words, block_words, block_threads;  // of marks; threads of a block

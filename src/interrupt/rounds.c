@@ -5,6 +5,8 @@
 
 #include "../include/warpgrind.h"
 
+#include <stdatomic.h>
+
 // --- what a launch needs ---
 
 static size_t round_up(size_t n) { return (n + 255) / 256 * 256; }
@@ -74,7 +76,9 @@ InterruptRun interrupt_run(const InterruptKernel *k, const InterruptShape *shape
                            const InterruptLaunch *l) {
   const uint32_t *g = shape->grid, *b = shape->block;
   size_t per_block = (size_t)b[0] * b[1] * b[2], block_words = (per_block + 31) / 32;
+  static _Atomic uint64_t launches;
   InterruptRun run = {.kernel = k,
+                      .number = atomic_fetch_add(&launches, 1) + 1,
                       .shown = k->name,
                       .launch = *l,
                       .words = (size_t)g[0] * g[1] * g[2] * block_words,
@@ -316,7 +320,8 @@ static void make_groups(Round *r, Error *err) {
                               .read_device = read_device,
                               .write_device = write_device,
                               .report = report,
-                              .caller = caller};
+                              .caller = caller,
+                              .launch = r->run->number};
       memcpy(g->pub.grid, r->run->grid, sizeof g->pub.grid);
       memcpy(g->pub.block, r->run->block, sizeof g->pub.block);
     }

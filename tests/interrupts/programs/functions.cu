@@ -23,7 +23,7 @@ __global__ void prints() {
   if (i == 1) wg_printf("%*d|%.3s|%hhd|%e\n", 8, i, "abcdef", 300, 12345.678f);
 }
 __global__ void errors() {
-  int i = threadIdx.x;
+  int i = threadIdx.x + blockIdx.x * 32;
   if (i % 3 == 0) wg_error(BAD_INPUT, i * 0.5);
   if (i > 28) wg_error(TOO_LARGE, i);
   if (i == 5) wg_break();
@@ -57,6 +57,7 @@ int main(int argc, char **argv) {
   cudaDeviceSynchronize();
   prints<<<1, 4>>>();
   errors<<<1, 32>>>();
+  errors<<<2, 3>>>();
   snprintf(name, sizeof name, "%s/interrupts_file", argc > 1 ? argv[1] : "/tmp");
   cudaMalloc(&path, sizeof name);
   cudaMalloc(&buffer, sizeof host);
