@@ -126,15 +126,15 @@ bool spare_registers(Program *p, PtxFunc *f, uint32_t unit, uint32_t cold, uint3
   Spare s = {0};
   if (!body_open(&s.body, p, f, unit, err)) return false;
   const Pass *alone = pass_alone(p);
-  bool spills = alone && alone->spills_around,
+  bool always = alone && alone->spills_always, spills = alone && alone->spills_around,
        crowded = spills && is_crowded(&s.body, cold, cold_end);
   Spill *away = NULL;
   for (uint32_t i = 0, n = 0; i < cold_end && !crowded; i++) {
     if (f->stmts[i].kind != STMT_INSTR) continue;
     if (i >= cold && f->stmts[i].instr->op == OP_CALL) {
-      if (spills && alone->spills_around(f->stmts[i].instr))
+      if (always || (spills && alone->spills_around(f->stmts[i].instr)))
         spill_call(away = away ? away : spill_begin(&s.body), n);
-      spare_call(&s, n);
+      if (!always) spare_call(&s, n);
     }
     n++;
   }

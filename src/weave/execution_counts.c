@@ -2,9 +2,10 @@
 // tools count is woven once for all of them. The example to learn passes from.
 //
 // All instructions of a basic block run equally often, so one set of counters serves the block: at
-// its beginning one lane adds the number of lanes that are here to one and 1 to another, or 1 to a
-// third if all 32 are here. A guarded instruction runs for fewer lanes and gets a counter of
-// threads of its own, which it shares with the instructions of the block that have the same guard.
+// its beginning lane 0 adds 1 to one of them if all 32 lanes are here; else, out of line, one lane
+// adds their number to another and 1 to a third. A guarded instruction runs for fewer lanes and
+// gets a counter of threads of its own, which it shares with the instructions of the block that
+// have the same guard.
 // What a counter means is in a table (weave/execution_counts.h); weave/execution_rows.c turns it
 // into rows.
 //
@@ -18,12 +19,14 @@ static void prepare(Counting *w) {
   Code *c = body_entry(b);
   w->counters = body_reg(b, TYPE_B64);
   w->lower = body_reg(b, TYPE_B32);
+  w->is_first = body_reg(b, TYPE_PRED);
   PtxReg *replica = body_temp(b, TYPE_B32, 0), *one = body_temp(b, TYPE_B32, 1),
          *off = body_temp(b, TYPE_PRED, 0), *offset = body_temp(b, TYPE_B64, 0);
   record_load(c, w->counters, offsetof(WgLaunch, counters));
   EMIT(c, "mov.u32", opd_reg(w->lower), opd_sreg(SREG_LANEMASK_LT, SEL_NONE));
   EMIT(c, "setp.eq.u64", opd_reg(off), opd_reg(w->counters), opd_imm(0));
   EMIT(c, "selp.b32", opd_reg(w->lower), opd_imm(-1), opd_reg(w->lower), opd_reg(off));
+  EMIT(c, "setp.eq.u32", opd_reg(w->is_first), opd_reg(w->lower), opd_imm(0));
   // ptxas adds up atomics of a warp to one address before it makes them; here one lane does it for
   // all already. So it must not see that the address is the same for all: it does not know that the
   // number of bits in %lanemask_eq is 1.
@@ -43,66 +46,73 @@ static void add_to_counter(Counting *w, Code *c, uint32_t counter, PtxOperand by
   EMIT(c, "red.global.add.u64", opd_at(c, opd_reg(w->counters), counter * 8ll), by);
 }
 
-// Who is here: the lanes that the code's guard lets pass, one of them, and how many they are.
+// Who is here: one of the lanes that the code's guard lets pass, and how many they are.
 typedef struct Here {
-  PtxReg *lanes, *leads, *n;
+  PtxReg *leads, *n;
 } Here;
-// lanes: a register to keep them in; NULL: one that others overwrite
-static Here look_around(Counting *w, Code *c, PtxReg *lanes) {
+static Here look_around(Counting *w, Code *c) {
   Body *b = w->body;
-  Here h = {lanes, body_temp(b, TYPE_PRED, 0), body_temp(b, TYPE_B64, 0)};
-  if (!lanes) h.lanes = body_temp(b, TYPE_B32, 0);
-  PtxReg *n = body_temp(b, TYPE_B32, 1);
-  code_elect(c, h.lanes, h.leads, w->lower);
+  Here h = {body_temp(b, TYPE_PRED, 0), body_temp(b, TYPE_B64, 0)};
+  PtxReg *lanes = body_temp(b, TYPE_B32, 0), *n = body_temp(b, TYPE_B32, 1);
+  code_elect(c, lanes, h.leads, w->lower);
   code_guard(c, NULL, false);
-  EMIT(c, "popc.b32", opd_reg(n), opd_reg(h.lanes));
+  EMIT(c, "popc.b32", opd_reg(n), opd_reg(lanes));
   EMIT(c, "cvt.u64.u32", opd_reg(h.n), opd_reg(n));
   return h;
 }
 
-// One branch around all atomics of a block: ptxas makes one around each that has a guard. A full
-// warp adds 1 to BLOCK_FULL, another its lanes to BLOCK_THREADS, by the same instruction.
-static void add_in_memory(Counting *w, Code *c, uint32_t counters, const Here *h) {
+// Out of line: warps of which lanes are missing. One branch around both atomics: ptxas makes one
+// around each that has a guard.
+static void count_fewer(Counting *w, Code *cold, PtxReg *lanes, uint32_t counters) {
   Body *b = w->body;
+  PtxReg *below = body_temp(b, TYPE_B32, 1), *leads = body_temp(b, TYPE_PRED, 0),
+         *n = body_temp(b, TYPE_B64, 0);
   PtxLabel *over = body_label(b);
-  PtxReg *fewer = body_temp(b, TYPE_PRED, 1), *at = body_temp(b, TYPE_B64, 1);
-  code_guard(c, h->leads, true);
-  EMIT(c, "bra", opd_label(over));
-  code_guard(c, NULL, false);
-  EMIT(c, "setp.ne.u32", opd_reg(fewer), opd_reg(h->lanes), opd_imm(-1));
-  EMIT(c, "selp.b64", opd_reg(at), opd_imm(BLOCK_THREADS * 8), opd_imm(BLOCK_FULL * 8),
-       opd_reg(fewer));
-  EMIT(c, "selp.b64", opd_reg(h->n), opd_reg(h->n), opd_imm(1), opd_reg(fewer));
-  EMIT(c, "add.u64", opd_reg(at), opd_reg(at), opd_reg(w->counters));
-  EMIT(c, "red.global.add.u64", opd_at(c, opd_reg(at), counters * 8ll), opd_reg(h->n));
-  code_guard(c, fewer, false);
-  add_to_counter(w, c, counters + BLOCK_WARPS, opd_imm(1));
-  code_guard(c, NULL, false);
-  code_label(c, over);
+  EMIT(cold, "and.b32", opd_reg(below), opd_reg(lanes), opd_reg(w->lower));
+  EMIT(cold, "setp.eq.u32", opd_reg(leads), opd_reg(below), opd_imm(0));
+  code_branch(cold, leads, true, over);
+  EMIT(cold, "popc.b32", opd_reg(below), opd_reg(lanes));
+  EMIT(cold, "cvt.u64.u32", opd_reg(n), opd_reg(below));
+  add_to_counter(w, cold, counters + BLOCK_THREADS, opd_reg(n));
+  add_to_counter(w, cold, counters + BLOCK_WARPS, opd_imm(1));
+  code_label(cold, over);
 }
 
-static void count_lanes(Counting *w, uint32_t block, Code *c, uint32_t counters) {
+// A full warp adds 1, in a loop to a register of every lane, of which that of lane 0 counts: it was
+// there each time.
+static void count_lanes(Counting *w, uint32_t block, uint32_t i, uint32_t counters) {
+  Body *b = w->body;
+  Code *c = body_before(b, i), *cold = body_cold(b);
   bool keeps = w->lanes && counters == w->entry[block];
-  if (keeps) w->lanes[block] = body_reg(w->body, TYPE_B32);
-  Here h = look_around(w, c, keeps ? w->lanes[block] : NULL);
-  PtxReg *threads = count_loops_register(w, block, counters + BLOCK_THREADS),
-         *warps = threads ? count_loops_register(w, block, counters + BLOCK_WARPS) : NULL;
-  if (!warps) {
-    CHECK(!threads);  // registers are given to blocks by the pair
-    add_in_memory(w, c, counters, &h);
-    return;
-  }
-  code_guard(c, h.leads, false);
-  EMIT(c, "add.u64", opd_reg(threads), opd_reg(threads), opd_reg(h.n));
-  EMIT(c, "add.u64", opd_reg(warps), opd_reg(warps), opd_imm(1));
+  PtxReg *lanes = keeps ? body_reg(b, TYPE_B32) : body_temp(b, TYPE_B32, 0),
+         *fewer = body_temp(b, TYPE_PRED, 1);
+  if (keeps) w->lanes[block] = lanes;
+  PtxLabel *out = body_label(b), *back = body_label(b);
   code_guard(c, NULL, false);
+  EMIT(c, "activemask.b32", opd_reg(lanes));
+  EMIT(c, "setp.ne.u32", opd_reg(fewer), opd_reg(lanes), opd_imm(-1));
+  code_branch(c, fewer, false, out);
+  PtxReg *full = count_loops_register(w, block, counters + BLOCK_FULL, w->is_first);
+  if (full) {
+    EMIT(c, "add.u64", opd_reg(full), opd_reg(full), opd_imm(1));
+  } else {
+    code_guard(c, w->is_first, false);
+    add_to_counter(w, c, counters + BLOCK_FULL, opd_imm(1));
+    code_guard(c, NULL, false);
+  }
+  code_label(c, back);
+  cold->near = c->near;
+  code_guard(cold, NULL, false);
+  code_label(cold, out);
+  count_fewer(w, cold, lanes, counters);
+  body_return(cold, i, back);
 }
 
 static void count_guarded(Counting *w, uint32_t block, Code *c, uint32_t counter, PtxReg *guard,
                           bool negated) {
   code_guard(c, guard, negated);
-  Here h = look_around(w, c, NULL);
-  PtxReg *kept = count_loops_register(w, block, counter);
+  Here h = look_around(w, c);
+  PtxReg *kept = count_loops_register(w, block, counter, NULL);
   code_guard(c, h.leads, false);
   if (kept) EMIT(c, "add.u64", opd_reg(kept), opd_reg(kept), opd_reg(h.n));
   else add_to_counter(w, c, counter, opd_reg(h.n));
@@ -284,7 +294,7 @@ static void count_block(Counting *w, uint32_t block) {
     if (counters == COUNT_NONE) {
       counters = i == b->first ? w->entry[block] : w->count->ncounters;
       if (i != b->first) w->count->ncounters += BLOCK_COUNTERS;
-      count_lanes(w, block, body_before(w->body, i), counters);
+      count_lanes(w, block, i, counters);
     }
     Times times = {counters, COUNT_NONE, COUNT_NONE, counters};
     if (in->guard && !(i == b->end - 1 && derive_branch(w, block, in, &times)))

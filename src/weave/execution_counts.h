@@ -49,6 +49,7 @@ typedef struct Counting {  // one function
   // address of this multiprocessor's counters; 0: nothing is to be counted in this launch
   PtxReg *counters;
   PtxReg *lower;  // mask of the lanes below this one; all bits set when nothing is to be counted
+  PtxReg *is_first;  // lane 0, and this launch is to be counted
   const char *kernel;
   uint32_t *entry;           // block -> the counters at its beginning, COUNT_NONE: it has none
   PtxReg **lanes;            // block -> the lanes that reach its beginning; NULL: not kept
@@ -76,10 +77,10 @@ uint64_t count_block_warps(const CountTable *t, const uint64_t *counters, uint32
 // --- loop_counters.c: counters of blocks in loops are kept in registers and added to
 // memory when the loop is left ---
 void count_loops_choose(Counting *w);
-// NULL: straight to memory
-PtxReg *count_loops_register(Counting *w, uint32_t block, uint32_t counter);
-// A register of 32 bits, for counters that grow by less than 2^32 while a loop runs. only: a
-// predicate that is true in lanes whose register counts; NULL: all
+// NULL: straight to memory. only: a predicate that is true in lanes whose register counts; NULL:
+// all
+PtxReg *count_loops_register(Counting *w, uint32_t block, uint32_t counter, PtxReg *only);
+// A register of 32 bits, for counters that grow by less than 2^32 while a loop runs.
 PtxReg *count_loops_short_register(Counting *w, uint32_t block, uint32_t counter, PtxReg *only);
 // The same for a counter to which every lane adds its own part: their sum goes to memory.
 PtxReg *count_loops_lanes_register(Counting *w, uint32_t block, uint32_t counter);

@@ -1,6 +1,6 @@
 // Counters of blocks inside loops, kept in registers: an iteration then costs additions instead of
-// atomic operations on memory. The lane that leads adds to its own registers; when the loop is
-// left, lanes whose registers are not zero add them to memory. It stays exact because a loop can
+// atomic operations on memory. Lanes that count add to their own registers; when the loop is left,
+// those whose registers are not zero add them to memory. It stays exact because a loop can
 // only be left through its edges, a guarded ret, exit or trap, or a call that does not return, and
 // all of these add first. The registers have 64 bits: a loop that spins for hours counts right.
 #include "weave/execution_counts.h"
@@ -58,10 +58,10 @@ static bool can_be_flushed(const IrCfg *cfg, const CountLoops *l, const IrLoop *
 
 // How many counters a block wants at most.
 static uint32_t cost(const IrCfg *cfg, const IrBlock *b) {
-  uint32_t n = 2;
+  uint32_t n = 1;
   for (uint32_t i = b->first; i < b->end; i++) {
     n += cfg->instrs[i]->guard != NULL;
-    if (cfg->instrs[i]->op == OP_CALL && program_may_not_return(cfg->instrs[i])) n += 2;
+    if (cfg->instrs[i]->op == OP_CALL && program_may_not_return(cfg->instrs[i])) n++;
   }
   return n;
 }
@@ -75,7 +75,7 @@ static void choose_blocks(const IrCfg *cfg, CountLoops *l, const IrLoop *loop) {
   uint32_t deepest = 0, left = REGISTERS;
   for (uint32_t i = 0; i < loop->nblocks; i++)
     deepest = MAX(deepest, depth_of(cfg, loop->blocks[i]));
-  for (uint32_t depth = deepest; depth > 0 && left >= 2; depth--)
+  for (uint32_t depth = deepest; depth > 0 && left; depth--)
     for (uint32_t i = 0; i < loop->nblocks; i++) {
       uint32_t block = loop->blocks[i], want = cost(cfg, &cfg->blocks[block]);
       if (depth_of(cfg, block) != depth || want > left) continue;
@@ -102,13 +102,13 @@ void count_loops_choose(Counting *w) {
   }
 }
 
-PtxReg *count_loops_register(Counting *w, uint32_t block, uint32_t counter) {
+PtxReg *count_loops_register(Counting *w, uint32_t block, uint32_t counter, PtxReg *only) {
   CountLoops *l = w->loops;
   if (!l || !l->chosen[block]) return NULL;
   KeptLoop *loop = &l->loops[l->top[block]];
   CHECK(loop->n < REGISTERS);  // cost() was an upper bound
   PtxReg *reg = body_reg(w->body, TYPE_B64);
-  loop->kept[loop->n++] = (Kept){counter, reg, NULL, false};
+  loop->kept[loop->n++] = (Kept){counter, reg, only, false};
   return reg;
 }
 

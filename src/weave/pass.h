@@ -35,6 +35,8 @@ typedef struct Pass {
   // Where no other tool runs: a call out of line around which registers are spilled, so that the
   // compiler need not keep them. May be NULL.
   bool (*spills_around)(const PtxInstr *call);
+  // … around all of them, however many registers that is: they are hardly ever reached.
+  bool spills_always;
   // Programs are to allocate each object by itself, without the caches of frameworks.
   bool needs_each_object;
   bool hears_nvtx;  // programs are to tell what they annotate: pools of memory, ranges of work

@@ -29,7 +29,7 @@ static void prepare(Profiling *w) {
   PtxReg *x = body_temp(b, TYPE_B32, 0), *y = body_temp(b, TYPE_B32, 1),
          *n = body_temp(b, TYPE_B32, 2), *p = body_temp(b, TYPE_PRED, 0);
   w->lane = body_reg(b, TYPE_B32);
-  w->leads = body_reg(b, TYPE_PRED);
+  w->leads = w->counting->is_first;
   w->no_rows = body_reg(b, TYPE_PRED);
   w->no_rows_or_tiles = body_reg(b, TYPE_PRED);
   w->measured = body_reg(b, TYPE_PRED);
@@ -38,8 +38,6 @@ static void prepare(Profiling *w) {
   code_guard(c, NULL, false);
   EMIT(c, "mov.u32", opd_reg(w->lane), opd_sreg(SREG_LANEID, SEL_NONE));
   EMIT(c, "setp.ne.u64", opd_reg(w->measured), opd_reg(w->counting->counters), opd_imm(0));
-  EMIT(c, "setp.eq.and.u32", opd_reg(w->leads), opd_reg(w->lane), opd_imm(0),
-       opd_reg(w->measured));
   EMIT(c, "mov.u32", opd_reg(x), opd_sreg(SREG_NTID, SEL_X));
   EMIT(c, "mov.u32", opd_reg(y), opd_sreg(SREG_NTID, SEL_Y));
   EMIT(c, "mov.u32", opd_reg(n), opd_sreg(SREG_NTID, SEL_Z));
@@ -237,4 +235,5 @@ const Pass pass_profile = {.options = options,
                            .end = end,
                            .hears_nvtx = true,
                            .keeps_calls = true,
+                           .spills_always = true,
                            .only_checks_code = true};
