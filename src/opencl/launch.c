@@ -1,6 +1,6 @@
 // clEnqueueNDRangeKernel: an NDRange is one launch, or several where its last work-groups are
 // smaller than the others or there are more of them than a grid has room for.
-#include "opencl/opencl.h"
+#include "opencl/transfer.h"
 
 enum { ALIGNMENT_OF_LOCAL = 128 };  // of the largest vector, long16
 
@@ -122,6 +122,32 @@ static cl_int read_range(cl_kernel k, cl_device_id device, size_t most, const Ra
   return items > most ? CL_INVALID_WORK_GROUP_SIZE : CL_SUCCESS;
 }
 
+enum { NO_READS = 1, NO_WRITES = 2 };  // as wg_opencl_arguments takes them
+
+// While the host has a buffer mapped, kernels must not write it, nor read what the host writes. A
+// part of a buffer that is mapped says nothing of the rest.
+static uint64_t forbidden_by_mapping(cl_mem m, const OclEntry *e, uint32_t argument) {
+  uint64_t forbidden = 0;
+  ocl_begin();
+  for (uint32_t i = 0; !m->image && i < m->mappings.len; i++) {
+    const OclMapping *mapping = &m->mappings.data[i];
+    if (mapping->box->size[0] != m->size) continue;
+    forbidden |= mapping->flags & CL_MAP_READ && !(mapping->flags & CL_MAP_WRITE)
+                     ? NO_WRITES
+                     : NO_READS | NO_WRITES;
+  }
+  ocl_end();
+  if (forbidden) {
+    char key[160];
+    snprintf(key, sizeof key, "mapped %s %s", e->name, e->parameters.data[argument].name);
+    log_once(key, "%s is enqueued while its argument %s is mapped for %s: unmap the buffer before, "
+                  "with clEnqueueUnmapMemObject",
+             e->name, e->parameters.data[argument].name,
+             forbidden & NO_READS ? "writing" : "reading");
+  }
+  return forbidden;
+}
+
 // Copies the arguments as they are now; the program may set others before the command runs.
 static cl_int take_arguments(cl_kernel k, OclCommand *c, Launch *l) {
   size_t bytes = 0, local = 0;
@@ -150,8 +176,9 @@ static cl_int take_arguments(cl_kernel k, OclCommand *c, Launch *l) {
     ocl_command_uses(c, a->memory);
     l->buffers[i][0] = a->memory->address;
     l->buffers[i][1] = a->memory->size;
-    if (a->memory->flags & CL_MEM_WRITE_ONLY) l->buffers[i][2] |= 1;
-    if (a->memory->flags & CL_MEM_READ_ONLY) l->buffers[i][2] |= 2;
+    if (a->memory->flags & CL_MEM_WRITE_ONLY) l->buffers[i][2] |= NO_READS;
+    if (a->memory->flags & CL_MEM_READ_ONLY) l->buffers[i][2] |= NO_WRITES;
+    l->buffers[i][2] |= forbidden_by_mapping(a->memory, k->entry, i);
   }
   l->shared = local;
   return CL_SUCCESS;

@@ -13,7 +13,7 @@ for tool in memcheck memcheck,initcheck,racecheck,synccheck; do
   check "exit_code_$tool" test $? = 99
   check "end_$tool" eval 'grep -A1 "outside of an allocation (oob-write): 4 bytes" "$TEST_DIR/err" |
     grep -q "program.cl:3 in fill"'
-  check "flags_$tool" eval 'grep -A1 "read-only for kernels (no-access): 4 bytes" "$TEST_DIR/err" |
+  check "flags_$tool" eval 'grep -A1 "may not write (no-access): 4 bytes" "$TEST_DIR/err" |
     grep -q "program.cl:3 in fill"'
   check "all_$tool" has "$TEST_DIR/err" "ERROR SUMMARY: 5 errors from 2 places"
   check "result_$tool" has "$TEST_DIR/out" "0 1 127"

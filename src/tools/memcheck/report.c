@@ -33,8 +33,8 @@ static bool is_store(const RunSite *s) {
 
 static const char *title(const RunFinding *f) {
   if (strcmp(f->kind->name, "no-access")) return NULL;
-  return is_store(f->site) ? "Write to a buffer that is read-only for {kernel}s"
-                           : "Read from a buffer that is write-only for {kernel}s";
+  return is_store(f->site) ? "Write to a buffer that {kernel}s may not write"
+                           : "Read from a buffer that {kernel}s may not read";
 }
 
 static bool is_index(const RunFinding *f) { return !strcmp(f->kind->name, "oob-index"); }
