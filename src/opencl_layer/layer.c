@@ -31,8 +31,12 @@ static cl_icd_dispatch next, table;
     if (error_) *error_ = call_.error; \
     return made_; \
   }
-// Functions that enqueue a kernel have a parameter of this name, which hides this one.
+// Functions that enqueue a kernel or a transfer have parameters of these names, which hide these.
 static const cl_kernel kernel = NULL;
+static const size_t size = 0;
+static const size_t *const region = NULL, *const global_work_size = NULL,
+                   *const local_work_size = NULL;
+static const cl_uint work_dim = 0;
 
 // A command without an event gets one of ours where times are wanted. What is recorded is what the
 // program has passed.
@@ -44,8 +48,9 @@ static const cl_kernel kernel = NULL;
   do { \
     bool times_ = call_.error == CL_SUCCESS && event && layer_times_on(); \
     if (times_) \
-      layer_times_add(&next, \
-                      &(LayerCommand){#name_, command_queue, kernel, *event, has_own_}); \
+      layer_times_add(&next, &(LayerCommand){#name_, command_queue, kernel, *event, has_own_, \
+                                             call_.begin_ns, call_.end_ns, size, region, work_dim, \
+                                             global_work_size, local_work_size}); \
     if (has_own_) event = NULL; \
   } while (0)
 #define COMMAND(name, parameters, arguments, ...) \

@@ -23,6 +23,7 @@ typedef struct Command {
   uint32_t queue;  // a number from 1 on
   cl_ulong at[MOMENTS];
   char what[64];
+  OpenclCommand told;  // for the run file and for a trace
 } Command;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -33,6 +34,8 @@ static const cl_icd_dispatch *platform;
 static VEC(Command) commands;
 static VEC(cl_command_queue) queues;
 static uint32_t first_pending;
+static int64_t host_minus_device;  // of the clocks
+static bool clocks_known;
 
 static void read_option(void) {
   static Options o;
@@ -76,6 +79,21 @@ const cl_queue_properties *layer_profiled_list(const cl_queue_properties *asked)
 
 // --- reading times ---
 
+// A command is queued while the call that enqueues it runs: that ties the device's clock to the
+// host's, well enough for a picture.
+static void tell_run(Command *c) {
+  OpenclCommand *o = &c->told;
+  if (!clocks_known) host_minus_device = (int64_t)(o->begin_ns - c->at[QUEUED]);
+  clocks_known = true;
+  o->queued_ns = c->at[QUEUED] + (uint64_t)host_minus_device;
+  o->submitted_ns = c->at[SUBMITTED] + (uint64_t)host_minus_device;
+  o->started_ns = c->at[STARTED] + (uint64_t)host_minus_device;
+  o->ended_ns = c->at[ENDED] + (uint64_t)host_minus_device;
+  o->queue = c->queue;
+  o->kernel = c->kind == KERNEL ? c->what : NULL;
+  layer_run_tell(o);
+}
+
 static void read_times(Command *c) {
   cl_int status = CL_QUEUED;
   platform->clGetEventInfo(c->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
@@ -87,6 +105,7 @@ static void read_times(Command *c) {
                                                  NULL) == CL_SUCCESS;
   platform->clReleaseEvent(c->event);
   c->event = NULL;
+  if (c->known) tell_run(c);
 }
 
 // Called with the lock.
@@ -124,6 +143,7 @@ void layer_times_add(const cl_icd_dispatch *next, const LayerCommand *c) {
   if (c->kernel)
     next->clGetKernelInfo(c->kernel, CL_KERNEL_FUNCTION_NAME, sizeof command.what, command.what,
                           NULL);
+  layer_run_begin(c, &command.told);
   pthread_mutex_lock(&lock);
   if (!platform) atexit(print_times);  // before the platform's own handlers, which came earlier
   platform = next;
@@ -188,6 +208,24 @@ static void print_sums(FILE *out) {
   vec_free(&of[TRANSFER]);
 }
 
+static bool is_trace(const char *name) {
+  size_t n = strlen(name);
+  return n > 5 && !strcmp(name + n - 5, ".json");
+}
+
+static void print_trace(FILE *out) {
+  uint64_t zero = UINT64_MAX;
+  for (uint32_t i = 0; i < commands.len; i++)
+    if (commands.data[i].known) zero = MIN(zero, commands.data[i].told.begin_ns);
+  layer_trace_begin(out);
+  for (uint32_t i = 0; i < commands.len; i++) {
+    Command *c = &commands.data[i];
+    c->told.kernel = c->kind == KERNEL ? c->what : NULL;  // the list may have moved
+    if (c->known) layer_trace_add(out, &c->told, zero);
+  }
+  layer_trace_end(out);
+}
+
 static void print_times(void) {
   if (!path || opened_in != getpid()) return;
   FILE *out = fopen(path, "w");
@@ -200,8 +238,11 @@ static void print_times(void) {
   cl_ulong zero = UINT64_MAX;
   for (uint32_t i = 0; i < commands.len; i++)
     if (commands.data[i].known) zero = MIN(zero, commands.data[i].at[QUEUED]);
-  print_commands(out, zero);
-  print_sums(out);
+  if (is_trace(path)) print_trace(out);
+  else {
+    print_commands(out, zero);
+    print_sums(out);
+  }
   pthread_mutex_unlock(&lock);
   fclose(out);
 }

@@ -1,5 +1,6 @@
 // What the OpenCL platform (src/opencl) asks and tells; a library of its own, it finds these
 // functions by their names.
+#include "base/opencl_command.h"
 #include "session/session.h"
 
 // Around its calls of the driver: reports of kernels that it loads speak of work-items.
@@ -24,4 +25,27 @@ __attribute__((visibility("default"))) void wg_opencl_arguments(const uint64_t (
 // Does a tool want indices of arrays tested? They cost time.
 __attribute__((visibility("default"))) int wg_opencl_tests_indices(void) {
   return session_wants(SESSION_WANTS_INDEX_TESTS);
+}
+
+// --- from src/opencl_layer ---
+
+__attribute__((visibility("default"))) uint64_t wg_opencl_stack(void) {
+  return session_calls_stack();
+}
+
+// A command that has ended. The numbers stand as those of calls of CUDA (tools/profile/measures.h),
+// so that timeline, page and trace show both.
+__attribute__((visibility("default"))) void wg_opencl_command(const OpenclCommand *c) {
+  static _Atomic uint64_t last;
+  if (!last) session_measure(&(SessionMeasure){.what = "times", .text = "events of OpenCL"});
+  uint64_t v[] = {
+      ++last, c->kind,       c->bytes,     c->queue,       0,         c->begin_ns, c->end_ns, 0,
+      0,      c->started_ns, c->ended_ns,  c->items,       c->groups, 0,           0,         0,
+      0,      c->thread,     c->queued_ns, c->submitted_ns};
+  session_measure(&(SessionMeasure){.what = "call",
+                                    .text = c->call,
+                                    .kernel = c->kernel,
+                                    .stack = c->stack,
+                                    .values = v,
+                                    .n = ARRAY_LEN(v)});
 }

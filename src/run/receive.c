@@ -301,6 +301,12 @@ static void on_CountRow(Run *r, RunProcess *p, const EventCountRow *e) {
     c->classes[i] += e->classes[i];
 }
 
+// Frames of the CUDA runtime, and of OpenCL's loader and layers.
+static bool is_of_api(const char *object) {
+  return object && (strstr(object, "libcuda") || strstr(object, "libwarpgrind") ||
+                    strstr(object, "libOpenCL"));
+}
+
 static void on_Measure(Run *r, RunProcess *p, const EventMeasure *e) {
   RunMeasure m = {.process = p->id,
                   .what = string_of(p, e->what),
@@ -313,9 +319,7 @@ static void on_Measure(Run *r, RunProcess *p, const EventMeasure *e) {
   RunStack *stack = stack_of(p, e->stack);
   const RunFrame *frames = stack ? run_stack_frames(r, stack, &nframes) : NULL;
   for (uint32_t i = 0; i < nframes && !m.file; i++)
-    // not a line of the CUDA runtime
-    if (frames[i].file && frames[i].line &&
-        !(frames[i].object && strstr(frames[i].object, "libcuda"))) {
+    if (frames[i].file && frames[i].line && !is_of_api(frames[i].object)) {
       m.file = frames[i].file;
       m.line = frames[i].line;
     }

@@ -75,6 +75,15 @@ void session_module_instrumented(SessionModule *m, Woven *r);
 void session_module_unloaded(SessionModule *m);
 // The calling thread serves calls of this API from now on: kernels that it loads are that API's.
 void session_thread_api(ApiId id);
+// --- measure.c: a measure for the report and the run file, as RunMeasure of run/run.h ---
+typedef struct SessionMeasure {
+  const char *what, *text, *kernel;  // kernel NULL: none
+  uint64_t stack;                    // session_calls_stack() of an earlier time
+  const uint64_t *values;
+  uint32_t n;
+} SessionMeasure;
+void session_measure(const SessionMeasure *m);
+uint64_t session_calls_stack(void);  // of the calling thread; 0: not asked for
 // --- facts.c: what the API says of the arguments of the launches that this thread asks for from
 // now on, by parameter; size 0: nothing. The list stays the caller's ---
 typedef struct SessionArgument {

@@ -60,3 +60,42 @@ if [ -n "$(ls /etc/OpenCL/vendors/*.icd 2> /dev/null)" ]; then
 else
   echo "skip installed_platform: no platform is installed"
 fi
+
+# the same in the run file, in the report and as a trace
+has_commands() {
+  "$WARPGRIND" sql "$TEST_DIR/run.wg" "SELECT call, coalesce(kernel, ''), kind, bytes, stream,
+    line > 0, queued_ns <= submitted_ns AND submitted_ns <= started_ns AND started_ns <= ended_ns
+    FROM measured_call ORDER BY number" | tail -n +2 | tr '\t' ' ' | diff - <(cat << 'END'
+clEnqueueWriteBuffer  to device 4000 1 1 1
+clEnqueueNDRangeKernel example launch 0 1 1 1
+clEnqueueReadBuffer  to host 4000 1 1 1
+END
+  )
+}
+is_trace() {
+  python3 - "$1" << 'END'
+import json, sys
+events = json.load(open(sys.argv[1]))['traceEvents']
+device = [e for e in events if e['cat'] == 'device']
+assert len(device) == 3 and len(events) == 6, events
+assert all(e['ts'] >= e['args']['submitted_us'] >= e['args']['queued_us'] for e in device)
+END
+}
+platforms=ours
+[ -z "$(ls /etc/OpenCL/vendors/*.icd 2> /dev/null)" ] || platforms="ours system"
+for platform in $platforms; do
+  timeout 100 "$WARPGRIND" --opencl=$platform --device=cpu --tool=none -o "$TEST_DIR/run.wg" \
+    --opencl-times="$TEST_DIR/times.json" "$TEST_DIR/example" examples/opencl/overrun_fixed.cl \
+    2> "$TEST_DIR/err"
+  check "run_file_$platform" has_commands
+  check "trace_$platform" is_trace "$TEST_DIR/times.json"
+  check "report_$platform" has "$TEST_DIR/err" "of the device, by events of OpenCL: kernels"
+done
+# with our platform profile has the commands already: once
+timeout 100 "$WARPGRIND" profile --device=cpu -q -o "$TEST_DIR/run.wg" --opencl-times="$times" \
+  "$TEST_DIR/example" examples/opencl/overrun_fixed.cl 2> "$TEST_DIR/err"
+launches() {
+  "$WARPGRIND" sql "$TEST_DIR/run.wg" "SELECT count(*) FROM measured_call WHERE kind = 'launch'" |
+    tail -n 1
+}
+check once eval '[ "$(launches)" = 1 ]'

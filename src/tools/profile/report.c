@@ -192,6 +192,11 @@ static bool has_estimates(const ProfileModel *m) {
   return false;
 }
 
+// Of kernels of an installed OpenCL platform only the times are known.
+static bool has_code(const ProfileModel *m) {
+  return !m->times || strcmp(m->times, "events of OpenCL") != 0;
+}
+
 static void results(Run *r, bool all, Str *out) {
   ProfileModel m;
   if (!r->measures.len) return;
@@ -201,8 +206,9 @@ static void results(Run *r, bool all, Str *out) {
   bus_text(&m, out);
   ranges_text(&m, all, out);
   qsort(m.kernels.data, m.kernels.len, sizeof *m.kernels.data, by_model);
-  for (uint32_t i = 0; i < m.kernels.len; i++) add_kernel(&m, m.kernels.data[i], all, out);
-  if (m.kernels.len)
+  bool woven = has_code(&m);
+  for (uint32_t i = 0; woven && i < m.kernels.len; i++) add_kernel(&m, m.kernels.data[i], all, out);
+  if (woven && m.kernels.len)
     str_add(out, "  each: sectors of 32 bytes, wavefronts of shared memory or words of constant "
                  "memory in a request of a warp\n");
   if (has_estimates(&m))

@@ -225,7 +225,9 @@ void profile_model_build(Run *r, ProfileModel *m) {
   for (uint32_t i = 0; i < r->measures.len; i++) {
     const RunMeasure *x = r->measures.data[i];
     m->has_plain |= !strcmp(x->what, MEASURE_CALL) && x->v[CALL_PLAIN];
-    if (!strcmp(x->what, MEASURE_TIMES)) m->times = x->text;  // those of a second run come last
+    if (strcmp(x->what, MEASURE_TIMES)) continue;
+    m->times = x->text;  // those of a second run come last
+    m->has_times = true;
   }
   for (uint32_t i = 0; i < r->measures.len; i++) take(m, &by_name, r->measures.data[i]);
   for (uint32_t i = 0; i < r->counts.len; i++) {
