@@ -52,6 +52,22 @@ static cl_int build_source(cl_program p) {
   return result;
 }
 
+static cl_int build_il(cl_program p) {
+  Str assembly = {0}, image = {0};
+  OclRequest r = {.options = p->options, .link = true};
+  cl_int result = ocl_translate(&p->il, &p->constants, &assembly, &p->log);
+  if (!result) vec_push(&r.objects, assembly.data);
+  if (!result) result = ocl_compile(&r, &image, &p->log);
+  if (result == CL_LINK_PROGRAM_FAILURE) result = CL_BUILD_PROGRAM_FAILURE;
+  if (result == CL_INVALID_LINKER_OPTIONS) result = CL_INVALID_BUILD_OPTIONS;
+  if (!result && !take_code(p, NULL, &image)) result = CL_BUILD_PROGRAM_FAILURE;
+  if (!result) p->type = CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
+  vec_free(&r.objects);
+  str_free(&assembly);
+  str_free(&image);
+  return result;
+}
+
 static cl_int build_binary(cl_program p) {
   if (p->type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE) {
     ocl_image_free(&p->image);
@@ -75,7 +91,7 @@ cl_int clBuildProgram(cl_program p, cl_uint n, const cl_device_id *devices, cons
   cl_int result = check_devices(p->context, n, devices);
   if (result) return result;
   if (p->kernels) return CL_INVALID_OPERATION;
-  if (!p->source && !p->binary.len) return CL_INVALID_BINARY;
+  if (!p->source && !p->il.len && !p->binary.len) return CL_INVALID_BINARY;
   for (uint32_t i = 0; i < p->modules.len; i++) {
     if (!p->modules.data[i]) continue;
     ocl_enter(p->devices.data[i]);
@@ -84,7 +100,7 @@ cl_int clBuildProgram(cl_program p, cl_uint n, const cl_device_id *devices, cons
     p->modules.data[i] = NULL;
   }
   begin(p, options);
-  result = p->source ? build_source(p) : build_binary(p);
+  result = p->source ? build_source(p) : p->il.len ? build_il(p) : build_binary(p);
   return finish(p, result, notify, user);
 }
 
@@ -96,7 +112,7 @@ cl_int clCompileProgram(cl_program p, cl_uint n, const cl_device_id *devices, co
   if (!n_headers != !headers || !n_headers != !names) return CL_INVALID_VALUE;
   cl_int result = check_devices(p->context, n, devices);
   if (result) return result;
-  if (p->kernels || !p->source) return CL_INVALID_OPERATION;
+  if (p->kernels || (!p->source && !p->il.len)) return CL_INVALID_OPERATION;
   Str object = {0};
   OclRequest r = {.source = p->source};
   for (cl_uint i = 0; i < n_headers; i++) {
@@ -106,7 +122,8 @@ cl_int clCompileProgram(cl_program p, cl_uint n, const cl_device_id *devices, co
   }
   begin(p, options);
   r.options = p->options;
-  result = ocl_compile(&r, &object, &p->log);
+  result = p->source ? ocl_compile(&r, &object, &p->log)
+                     : ocl_translate(&p->il, &p->constants, &object, &p->log);
   if (result == CL_INVALID_BUILD_OPTIONS) result = CL_INVALID_COMPILER_OPTIONS;
   if (!result) {
     take_code(p, OCL_OBJECT_MARK, &object);

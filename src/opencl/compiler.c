@@ -27,20 +27,6 @@ typedef struct Compiler {
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static Compiler compiler;  // path empty: there is none
 
-static bool find_in_path(const char *name, char *out) {
-  const char *path = getenv("PATH");
-  if (strchr(name, '/')) return realpath(name, out) && access(out, X_OK) == 0;
-  for (const char *p = path ? path : "/usr/bin"; *p;) {
-    size_t n = strcspn(p, ":");
-    char file[PATH_MAX];
-    snprintf(file, sizeof file, "%.*s/%s", (int)n, p, name);
-    // ccache and the like stand in front of compilers: the real one is needed
-    if (access(file, X_OK) == 0 && !strstr(file, "ccache") && realpath(file, out)) return true;
-    p += n + (p[n] == ':');
-  }
-  return false;
-}
-
 // Debian's /usr/bin/clang is a link to …/llvm-14/bin/clang.
 static bool is_too_old(const char *path) {
   const char *at = strstr(path, "llvm-");
@@ -60,9 +46,9 @@ static void find_compiler(void) {
   for (size_t i = 0; !bitcode && i < ARRAY_LEN(bitcodes); i++)
     if (access(bitcodes[i], R_OK) == 0) bitcode = bitcodes[i];
   if (!bitcode || access(bitcode, R_OK)) return;
-  bool found = wanted && *wanted && find_in_path(wanted, compiler.path);
+  bool found = wanted && *wanted && ocl_find_program(wanted, compiler.path);
   for (size_t i = 0; !wanted && !found && i < ARRAY_LEN(names); i++)
-    found = find_in_path(names[i], compiler.path) && !is_too_old(compiler.path);
+    found = ocl_find_program(names[i], compiler.path) && !is_too_old(compiler.path);
   if (!found) {
     compiler.path[0] = 0;
     return;
@@ -81,56 +67,33 @@ bool ocl_compiler_present(void) {
   return compiler.path[0];
 }
 
+const char *ocl_compiler_name(void) { return ocl_compiler_present() ? compiler.name : NULL; }
+
 typedef VEC(const char *) Words;
 
 static void add_words(Words *w, const Str *words) {
   for (size_t i = 0; i < words->len; i += strlen(words->data + i) + 1) vec_push(w, words->data + i);
 }
 
-// A folder for one compilation.
-typedef struct Folder {
-  char path[64];
-  VEC(char *) files;
-} Folder;
-
-static bool folder_open(Folder *f) {
-  snprintf(f->path, sizeof f->path, "/tmp/warpgrind-opencl-XXXXXX");
-  return mkdtemp(f->path) != NULL;
-}
-
-static char *folder_file(Folder *f, const char *name) {
-  Str s = {0};
-  str_printf(&s, "%s/%s", f->path, name);
-  vec_push(&f->files, s.data);
-  return s.data;
-}
-
-static void folder_close(Folder *f) {
-  for (uint32_t i = f->files.len; i > 0; i--) {
-    if (unlink(f->files.data[i - 1])) rmdir(f->files.data[i - 1]);
-    free(f->files.data[i - 1]);
-  }
-  vec_free(&f->files);
-  rmdir(f->path);
-}
-
 // Names of headers may have folders in them.
-static void write_headers(const OclRequest *r, Folder *f) {
+static void write_headers(const OclRequest *r, OclFolder *f) {
   for (uint32_t i = 0; i + 1 < r->headers.len; i += 2) {
     Str part = {0};
     for (const char *p = r->headers.data[i]; *p; p++) {
-      if (*p == '/' && part.len) mkdir(folder_file(f, part.data), 0700);
+      if (*p == '/' && part.len) mkdir(ocl_folder_file(f, part.data), 0700);
       str_addc(&part, *p);
     }
     const char *text = r->headers.data[i + 1];
-    if (!strstr(part.data, "..")) file_write(folder_file(f, part.data), text, strlen(text), NULL);
+    if (!strstr(part.data, ".."))
+      file_write(ocl_folder_file(f, part.data), text, strlen(text), NULL);
     str_free(&part);
   }
 }
 
 #define EXTENSIONS \
-  "-cl-ext=+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,+cl_khr_3d_image_writes," \
-  "+__opencl_c_images,+__opencl_c_3d_image_writes,+__opencl_c_read_write_images"
+  "-cl-ext=+cl_khr_fp16,+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics," \
+  "+cl_khr_3d_image_writes,+__opencl_c_images,+__opencl_c_3d_image_writes," \
+  "+__opencl_c_read_write_images"
 static const char *const common[] = {"--target=nvptx64--nvcl",
                                      "-gdwarf-2",
                                      "-gline-tables-only",
@@ -140,6 +103,12 @@ static const char *const common[] = {"--target=nvptx64--nvcl",
                                      "sm_70",
                                      "-Xclang",
                                      EXTENSIONS};
+
+#define ADD(w, ...) \
+  do { \
+    static const char *const list_[] = {__VA_ARGS__}; \
+    for (size_t i_ = 0; i_ < ARRAY_LEN(list_); i_++) vec_push(w, list_[i_]); \
+  } while (0)
 
 static bool run_clang(const Words *own, Str *log) {
   Words w = {0};
@@ -153,23 +122,45 @@ static bool run_clang(const Words *own, Str *log) {
   return code == 0;
 }
 
-#define ADD(w, ...) \
-  do { \
-    static const char *const list_[] = {__VA_ARGS__}; \
-    for (size_t i_ = 0; i_ < ARRAY_LEN(list_); i_++) vec_push(w, list_[i_]); \
-  } while (0)
+bool ocl_disassemble(OclFolder *f, const char *bitcode, Str *out, Str *log) {
+  char *assembly = ocl_folder_file(f, "translated.ll");
+  const char *words[] = {compiler.path, "--target=spir64", "-x", "ir", "-w", "-Xclang",
+                         "-disable-llvm-passes", "-S", "-emit-llvm", "-o", assembly, bitcode, NULL};
+  return ocl_run(words, log) == 0 && file_read(assembly, out, NULL);
+}
+
+bool ocl_target_lines(OclFolder *f, Str *out, Str *log) {
+  char *source = ocl_folder_file(f, "empty.cl"), *assembly = ocl_folder_file(f, "empty.ll");
+  Str text = {0};
+  Words w = {0};
+  ADD(&w, "-x", "cl", "-w", "-S", "-emit-llvm", "-o");
+  vec_push(&w, assembly);
+  vec_push(&w, source);
+  bool ok = file_write(source, "\n", 1, NULL) && run_clang(&w, log) &&
+            file_read(assembly, &text, NULL);
+  for (const char *line = ok ? text.data : ""; *line;) {
+    size_t n = strcspn(line, "\n") + 1;
+    if (!strncmp(line, "target ", 7)) str_addn(out, line, n);
+    line += line[n - 1] ? n : n - 1;
+  }
+  vec_free(&w);
+  str_free(&text);
+  return ok && out->len;
+}
 
 // Our own library as bitcode, made when it is first needed.
-static bool library_bitcode(Folder *f, Str *out, Str *log) {
+static bool library_bitcode(OclFolder *f, Str *out, Str *log) {
   bool kept = ocl_cache_path(compiler.name, "library.bc", out);
   if (kept && access(out->data, R_OK) == 0) return true;
-  if (!kept) str_add(out, folder_file(f, "library.bc"));
-  char *source = folder_file(f, "library.cl");
+  if (!kept) str_add(out, ocl_folder_file(f, "library.bc"));
+  char *source = ocl_folder_file(f, "library.cl");
   Str made = {0};
   str_printf(&made, "%s.%d", out->data, (int)getpid());
   Words w = {0};
-  ADD(&w, "-x", "cl", "-w", "-cl-std=CL2.0", "-O2", "-Xclang", "-disable-llvm-passes", "-Xclang",
-      "-finclude-default-header", "-g0", "-emit-llvm", "-c", "-o");
+  // clang's own table of built-ins has no function that the library overloads: the header is needed
+  ADD(&w, "-include", "opencl-c.h", "-x", "cl", "-w", "-cl-std=CL2.0", "-O2", "-Xclang",
+      "-disable-llvm-passes", "-Xclang", "-finclude-default-header", "-g0", "-emit-llvm", "-c",
+      "-o");
   vec_push(&w, made.data);
   vec_push(&w, source);
   bool ok = file_write(source, ocl_library_text, strlen(ocl_library_text), NULL) &&
@@ -180,9 +171,9 @@ static bool library_bitcode(Folder *f, Str *out, Str *log) {
 }
 
 // OpenCL C to LLVM assembly.
-static bool compile(const OclRequest *r, const Str *options, Folder *f, Str *out, Str *log) {
+static bool compile(const OclRequest *r, const Str *options, OclFolder *f, Str *out, Str *log) {
   Str text = {0}, name = {0};
-  char *source = folder_file(f, "source.cl"), *assembly = folder_file(f, "source.ll");
+  char *source = ocl_folder_file(f, "source.cl"), *assembly = ocl_folder_file(f, "source.ll");
   ocl_source_name(r->source, &name);
   str_printf(&text, "# 1 \"%s\"\n%s\n", name.data, r->source);
   write_headers(r, f);
@@ -214,10 +205,10 @@ static bool compile(const OclRequest *r, const Str *options, Folder *f, Str *out
 }
 
 // -mlink-bitcode-file takes no assembly.
-static char *to_bitcode(Folder *f, char *assembly, uint32_t number, Str *log) {
+static char *to_bitcode(OclFolder *f, char *assembly, uint32_t number, Str *log) {
   char name[32];
   snprintf(name, sizeof name, "object%u.bc", number);
-  char *out = folder_file(f, name);
+  char *out = ocl_folder_file(f, name);
   Words w = {0};
   ADD(&w, "-x", "ir", "-w", "-O2", "-Xclang", "-disable-llvm-passes", "-emit-llvm", "-c", "-o");
   vec_push(&w, out);
@@ -228,18 +219,23 @@ static char *to_bitcode(Folder *f, char *assembly, uint32_t number, Str *log) {
 }
 
 // LLVM assembly to PTX.
-static bool link_objects(const OclRequest *r, Folder *f, Str *out, Str *log) {
+static bool link_objects(const OclRequest *r, OclFolder *f, Str *out, Str *log) {
   Words w = {0};
   Str library = {0}, said = {0};
-  char *ptx = folder_file(f, "program.ptx");
+  char *ptx = ocl_folder_file(f, "program.ptx");
   bool ok = library_bitcode(f, &library, log);
-  ADD(&w, "-x", "ir", "-O2", "-w", "-mllvm", "-inline-threshold=1000000", "-S", "-o");
+  // comparisons that were split (half_compares.c) would be joined again by the SLP vectorizer
+  ADD(&w, "-x", "ir", "-O2", "-w", "-fno-slp-vectorize", "-mllvm", "-inline-threshold=1000000",
+      "-S", "-o");
   vec_push(&w, ptx);
   for (uint32_t i = 0; ok && i < r->objects.len; i++) {
     char name[32];
     snprintf(name, sizeof name, "object%u.ll", i);
-    char *file = folder_file(f, name);
-    ok = file_write(file, r->objects.data[i], strlen(r->objects.data[i]), NULL);
+    char *file = ocl_folder_file(f, name);
+    Str text = {0};
+    ocl_split_half_compares(r->objects.data[i], &text);
+    ok = file_write(file, text.data, text.len, NULL);
+    str_free(&text);
     if (i) ADD(&w, "-Xclang", "-mlink-bitcode-file", "-Xclang");
     vec_push(&w, i && ok ? to_bitcode(f, file, i, &said) : file);
   }
@@ -257,10 +253,10 @@ static bool link_objects(const OclRequest *r, Folder *f, Str *out, Str *log) {
 }
 
 static cl_int work(const OclRequest *r, const Str *options, Str *out, Str *log) {
-  Folder f = {0};
+  OclFolder f = {0};
   Str assembly = {0}, ptx = {0};
   Error err = {0};
-  if (!folder_open(&f)) {
+  if (!ocl_folder_open(&f)) {
     str_add(log, "no temporary folder can be made in /tmp\n");
     return CL_OUT_OF_HOST_MEMORY;
   }
@@ -279,7 +275,7 @@ static cl_int work(const OclRequest *r, const Str *options, Str *out, Str *log) 
     str_printf(log, "%s\n", err.text);
     result = CL_LINK_PROGRAM_FAILURE;
   }
-  folder_close(&f);
+  ocl_folder_close(&f);
   if (r->source) vec_free(&objects.objects);
   str_free(&assembly);
   str_free(&ptx);

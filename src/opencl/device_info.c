@@ -33,12 +33,20 @@ static cl_int answer_extensions(OclAnswer to) {
 // clang-format on
 #define A(name) ocl_attribute(d, CU_DEVICE_ATTRIBUTE_##name)
 
+// Intermediate languages: SPIR-V where a translator is installed.
+static cl_int answer_languages(OclAnswer to) {
+  static const cl_name_version list[] = {{CL_MAKE_VERSION(1, 0, 0), "SPIR-V"},
+                                         {CL_MAKE_VERSION(1, 1, 0), "SPIR-V"}};
+  return ocl_answer(to, list, ocl_translator_present() ? sizeof list : 0);
+}
+
 cl_int clGetDeviceInfo(cl_device_id d, cl_device_info what, size_t room, void *value,
                        size_t *needed) {
   OclAnswer to = {room, value, needed};
   if (!ocl_is(d, OCL_DEVICE)) return CL_INVALID_DEVICE;
   switch (what) {
     case CL_DEVICE_EXTENSIONS: return answer_extensions(to);
+    case CL_DEVICE_ILS_WITH_VERSION: return answer_languages(to);
     case CL_DEVICE_EXTENSIONS_WITH_VERSION: return ocl_answer(to, extensions, sizeof extensions);
     // no partition and no type of one: an empty list
     case CL_DEVICE_PARTITION_TYPE: return ocl_answer(to, NULL, 0);

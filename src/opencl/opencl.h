@@ -242,11 +242,40 @@ typedef struct OclRequest {   // what to compile or link
 // CL_SUCCESS, or why not; the compiler's messages are added to the log.
 cl_int ocl_compile(const OclRequest *r, Str *out, Str *log);
 bool ocl_compiler_present(void);
+const char *ocl_compiler_name(void);  // its folder in the cache; NULL: there is none
+// --- folder.c: a folder for one compilation ---
+typedef struct OclFolder {
+  char path[64];
+  VEC(char *) files;
+} OclFolder;
+bool ocl_folder_open(OclFolder *f);
+char *ocl_folder_file(OclFolder *f, const char *name);  // its path; it is removed at the end
+void ocl_folder_close(OclFolder *f);
+// compiler.c, for spirv.c: bitcode as LLVM assembly, and the lines that name the target's layout.
+bool ocl_disassemble(OclFolder *f, const char *bitcode, Str *out, Str *log);
+bool ocl_target_lines(OclFolder *f, Str *out, Str *log);
+// --- half_compares.c ---
+void ocl_split_half_compares(const char *assembly, Str *out);
+// --- spirv.c: SPIR-V to the LLVM assembly that clang would have made ---
+typedef struct OclConstant {  // a specialization constant
+  cl_uint id;
+  size_t bytes;
+  uint64_t value;
+} OclConstant;
+typedef VEC(OclConstant) OclConstants;
+bool ocl_translator_present(void);
+bool ocl_is_spirv(const void *il, size_t n);
+// CL_SUCCESS, or why not; messages are added to the log.
+cl_int ocl_translate(const Str *il, const OclConstants *constants, Str *out, Str *log);
+void ocl_translator_missing(void);  // says so, once
+// spirv_assembly.c: the address spaces and names of SPIR become those of PTX.
+void ocl_spirv_assembly(const char *assembly, const char *target_lines, Str *out);
 // --- build_options.c: clang's options for those of the program. false: `bad` is not one ---
 bool ocl_options(const char *text, Str *compile, const char **bad, bool *library);
 // --- process.c: runs a program without Warpgrind; what it writes is added to `log`. Its exit code,
 // or -1 ---
 int ocl_run(const char *const *arguments, Str *log);
+bool ocl_find_program(const char *name, char *out);  // out: PATH_MAX bytes
 // --- source.c ---
 void ocl_source_name(const char *source, Str *out);  // the file that holds it, or that we wrote
 // --- cache.c: texts on disk, for each compiler ---
@@ -299,7 +328,9 @@ struct _cl_program {
   OclObject object;
   cl_context context;
   VEC(cl_device_id) devices;
-  char *source;  // NULL: from binaries
+  char *source;  // NULL: from binaries or from SPIR-V
+  Str il;        // SPIR-V
+  OclConstants constants;
   char *options;
   Str log;
   cl_build_status status;

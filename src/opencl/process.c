@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -53,4 +54,18 @@ int ocl_run(const char *const *arguments, Str *log) {
   while (waitpid(pid, &status, 0) < 0)
     if (errno != EINTR) return -1;
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+bool ocl_find_program(const char *name, char *out) {
+  const char *path = getenv("PATH");
+  if (strchr(name, '/')) return realpath(name, out) && access(out, X_OK) == 0;
+  for (const char *p = path ? path : "/usr/bin"; *p;) {
+    size_t n = strcspn(p, ":");
+    char file[PATH_MAX];
+    snprintf(file, sizeof file, "%.*s/%s", (int)n, p, name);
+    // ccache and the like stand in front of compilers: the real one is needed
+    if (access(file, X_OK) == 0 && !strstr(file, "ccache") && realpath(file, out)) return true;
+    p += n + (p[n] == ':');
+  }
+  return false;
 }

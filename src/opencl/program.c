@@ -14,6 +14,8 @@ void ocl_program_free(void *object) {
   ocl_image_free(&p->image);
   str_free(&p->log);
   str_free(&p->binary);
+  str_free(&p->il);
+  vec_free(&p->constants);
   free(p->source);
   free(p->options);
   ocl_drop(p->context);
@@ -104,10 +106,20 @@ cl_program clCreateProgramWithBuiltInKernels(cl_context context, cl_uint n,
   return NULL;
 }
 
-// No device takes SPIR-V.
+// Without a translator no device takes SPIR-V.
 cl_program clCreateProgramWithIL(cl_context context, const void *il, size_t length, cl_int *error) {
-  if (error) *error = ocl_is(context, OCL_CONTEXT) ? CL_INVALID_OPERATION : CL_INVALID_CONTEXT;
-  return NULL;
+  cl_int ignored;
+  if (!error) error = &ignored;
+  *error = CL_SUCCESS;
+  if (!ocl_is(context, OCL_CONTEXT)) *error = CL_INVALID_CONTEXT;
+  else if (!ocl_translator_present() && ocl_compiler_present()) {
+    ocl_translator_missing();
+    *error = CL_INVALID_OPERATION;
+  } else if (!il || !length || !ocl_is_spirv(il, length)) *error = CL_INVALID_VALUE;
+  if (*error) return NULL;
+  cl_program p = ocl_program_new(context);
+  str_addn(&p->il, il, length);
+  return p;
 }
 
 cl_int clSetProgramReleaseCallback(cl_program p, void(CL_CALLBACK *call)(cl_program, void *),
@@ -117,7 +129,19 @@ cl_int clSetProgramReleaseCallback(cl_program p, void(CL_CALLBACK *call)(cl_prog
 
 cl_int clSetProgramSpecializationConstant(cl_program p, cl_uint id, size_t size,
                                           const void *value) {
-  return ocl_is(p, OCL_PROGRAM) ? CL_INVALID_OPERATION : CL_INVALID_PROGRAM;
+  OclConstant c = {.id = id, .bytes = size};
+  if (!ocl_is(p, OCL_PROGRAM)) return CL_INVALID_PROGRAM;
+  if (!p->il.len) return CL_INVALID_OPERATION;
+  bool known = size == 1 || size == 2 || size == 4 || size == 8;
+  if (!value || !known) return CL_INVALID_VALUE;
+  memcpy(&c.value, value, size);
+  for (uint32_t i = 0; i < p->constants.len; i++)
+    if (p->constants.data[i].id == id) {
+      p->constants.data[i] = c;
+      return CL_SUCCESS;
+    }
+  vec_push(&p->constants, c);
+  return CL_SUCCESS;
 }
 
 cl_int clRetainProgram(cl_program p) { return ocl_retain(p, OCL_PROGRAM, CL_INVALID_PROGRAM); }
@@ -164,7 +188,7 @@ cl_int clGetProgramInfo(cl_program p, cl_program_info what, size_t room, void *v
     case CL_PROGRAM_DEVICES:
       return ocl_answer(to, p->devices.data, p->devices.len * sizeof *p->devices.data);
     case CL_PROGRAM_SOURCE: return ocl_answer_text(to, p->source);
-    case CL_PROGRAM_IL: return ocl_answer(to, NULL, 0);
+    case CL_PROGRAM_IL: return ocl_answer(to, p->il.data, p->il.len);
     case CL_PROGRAM_BINARY_SIZES: return answer_sizes(p, to);
     case CL_PROGRAM_BINARIES: return answer_binaries(p, to);
     case CL_PROGRAM_NUM_KERNELS:

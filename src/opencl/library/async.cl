@@ -87,3 +87,16 @@ ALL_WIDTHS(COPIES, double)
     GROUP_COPIES(0); \
   }
 WAIT(private)
+
+// A hint: nothing to do. libclc (19) has it for other vectors.
+#define PREFETCH_NOTHING(type) void BUILT_IN prefetch(const global type *p, size_t n) {}
+PREFETCH_NOTHING(char3)
+PREFETCH_NOTHING(uchar3)
+PREFETCH_NOTHING(short3)
+PREFETCH_NOTHING(ushort3)
+PREFETCH_NOTHING(int3)
+PREFETCH_NOTHING(uint3)
+PREFETCH_NOTHING(long3)
+PREFETCH_NOTHING(ulong3)
+PREFETCH_NOTHING(float3)
+PREFETCH_NOTHING(double3)

@@ -115,6 +115,22 @@ ALL_SPACES(INTEGER, uint)
 ALL_SPACES(INTEGER, long)
 ALL_SPACES(INTEGER, ulong)
 ALL_SPACES(MOVE, float)
+ALL_SPACES(COMPARES, float)
+ALL_SPACES(MOVE, double)
+ALL_SPACES(COMPARES, double)
+
+// atomic_uintptr_t and ptrdiff_t
+#define ADDRESS(space, name) \
+  ulong BUILT_IN name##_explicit(volatile space atomic_ulong *p, long value, memory_order order, \
+                                 memory_scope scope) { \
+    return name##_explicit(p, (ulong)value, order, scope); \
+  } \
+  ulong BUILT_IN name##_explicit(volatile space atomic_ulong *p, long value, memory_order order) { \
+    return name##_explicit(p, (ulong)value, order); \
+  } \
+  ulong BUILT_IN name(volatile space atomic_ulong *p, long value) { return name(p, (ulong)value); }
+ALL_SPACES(ADDRESS, atomic_fetch_add)
+ALL_SPACES(ADDRESS, atomic_fetch_sub)
 
 #define FLAG(space, unused) \
   bool BUILT_IN atomic_flag_test_and_set_explicit(volatile space atomic_flag *p, \

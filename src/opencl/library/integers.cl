@@ -10,6 +10,18 @@ ALL_WIDTHS(MAD_HI, uint)
 ALL_WIDTHS(MAD_HI, long)
 ALL_WIDTHS(MAD_HI, ulong)
 
+// The bits below the lowest one.
+#define CTZ(type) \
+  type BUILT_IN ctz(type x) { return popcount((type)((x & -x) - (type)1)); }
+ALL_WIDTHS(CTZ, char)
+ALL_WIDTHS(CTZ, uchar)
+ALL_WIDTHS(CTZ, short)
+ALL_WIDTHS(CTZ, ushort)
+ALL_WIDTHS(CTZ, int)
+ALL_WIDTHS(CTZ, uint)
+ALL_WIDTHS(CTZ, long)
+ALL_WIDTHS(CTZ, ulong)
+
 // In place of libclc's (19), which are wrong for the smallest b, and for long. The high bit of a
 // number, spread over all bits, chooses: the same text serves scalars and vectors.
 #define SIGNED_SUB_SAT(type, bits, most) \

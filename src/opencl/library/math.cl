@@ -53,3 +53,29 @@ BY_HALVES(cosh, double)
 BY_HALVES(sinh, double)
 BY_HALVES(tan, double)
 BY_HALVES(tgamma, float)
+
+// libclc (19) has it for vectors of edges only.
+#define SMOOTHSTEP(n) \
+  double##n BUILT_IN smoothstep(double x, double y, double##n z) { \
+    return smoothstep((double##n)x, (double##n)y, z); \
+  }
+SMOOTHSTEP(2)
+SMOOTHSTEP(3)
+SMOOTHSTEP(4)
+SMOOTHSTEP(8)
+SMOOTHSTEP(16)
+
+// libclc's (19) of float knows no subnormal divisor. Floats are exact as doubles, and so is the rest.
+#define REMQUO(n, space) \
+  float##n BUILT_IN remquo(float##n x, float##n y, space int##n *quotient) { \
+    int##n q; \
+    double##n rest = remquo(convert_double##n(x), convert_double##n(y), (generic int##n *)&q); \
+    *quotient = q; \
+    return convert_float##n(rest); \
+  }
+#define REMQUO_SIZES(space) \
+  REMQUO(, space) REMQUO(2, space) REMQUO(3, space) REMQUO(4, space) REMQUO(8, space) \
+      REMQUO(16, space)
+REMQUO_SIZES(global)
+REMQUO_SIZES(local)
+REMQUO_SIZES(private)

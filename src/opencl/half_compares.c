@@ -1,0 +1,77 @@
+// Comparisons of vectors of half, one element after the other: of whole vectors clang (19) makes no
+// PTX ("Cannot select: v2i16 = setcc"). In LLVM assembly,
+//   %20 = fcmp oeq <2 x half> %14, %19, !dbg !7
+// becomes an extraction of each element, its comparison, and an insertion of the result.
+#define _GNU_SOURCE
+
+#include "opencl/opencl.h"
+
+typedef struct Compare {
+  char result[64];  // "%20"
+  char predicate[64];
+  unsigned n;
+  const char *a, *b, *rest;  // operands, and what follows them
+  size_t a_len, b_len, rest_len;
+} Compare;
+
+// The end of an operand: a comma outside of brackets, or the line's.
+static const char *operand_end(const char *p, const char *end) {
+  int depth = 0;
+  for (; p < end; p++) {
+    if (strchr("<([{", *p)) depth++;
+    if (strchr(">)]}", *p)) depth--;
+    if (*p == ',' && !depth) break;
+  }
+  return p;
+}
+
+static bool read_compare(const char *line, const char *end, Compare *c) {
+  const char *at = memmem(line, (size_t)(end - line), " = fcmp ", 8);
+  const char *type = at ? memmem(at, (size_t)(end - at), " x half> ", 9) : NULL;
+  if (!type) return false;
+  const char *name = line + strspn(line, " "), *open = type;
+  while (open > at && *open != '<') open--;
+  if (*open != '<' || sscanf(open, "<%u x", &c->n) != 1) return false;
+  snprintf(c->result, sizeof c->result, "%.*s", (int)(at - name), name);
+  snprintf(c->predicate, sizeof c->predicate, "%.*s", (int)(open - at - 9), at + 8);
+  c->a = type + 9;
+  const char *comma = operand_end(c->a, end);
+  if (comma == end) return false;
+  c->a_len = (size_t)(comma - c->a);
+  c->b = comma + 2;
+  c->rest = operand_end(c->b, end);
+  c->b_len = (size_t)(c->rest - c->b);
+  c->rest_len = (size_t)(end - c->rest);
+  return true;
+}
+
+static void add_compare(const Compare *c, uint32_t number, Str *out) {
+  for (unsigned i = 0; i < c->n; i++) {
+    str_printf(out, "  %%wgh%u_a%u = extractelement <%u x half> %.*s, i32 %u\n", number, i, c->n,
+               (int)c->a_len, c->a, i);
+    str_printf(out, "  %%wgh%u_b%u = extractelement <%u x half> %.*s, i32 %u\n", number, i, c->n,
+               (int)c->b_len, c->b, i);
+    str_printf(out, "  %%wgh%u_c%u = fcmp %s half %%wgh%u_a%u, %%wgh%u_b%u%.*s\n", number, i,
+               c->predicate, number, i, number, i, (int)c->rest_len, c->rest);
+    if (i + 1 == c->n) str_printf(out, "  %s", c->result);
+    else str_printf(out, "  %%wgh%u_v%u", number, i);
+    str_printf(out, " = insertelement <%u x i1> ", c->n);
+    if (i) str_printf(out, "%%wgh%u_v%u", number, i - 1);
+    else str_add(out, "poison");
+    str_printf(out, ", i1 %%wgh%u_c%u, i32 %u\n", number, i, i);
+  }
+}
+
+void ocl_split_half_compares(const char *assembly, Str *out) {
+  uint32_t number = 0;
+  for (const char *line = assembly; *line;) {
+    const char *end = strchrnul(line, '\n');
+    Compare c;
+    if (read_compare(line, end, &c)) add_compare(&c, number++, out);
+    else {
+      str_addn(out, line, (size_t)(end - line));
+      str_addc(out, '\n');
+    }
+    line = end + (*end == '\n');
+  }
+}
