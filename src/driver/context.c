@@ -310,6 +310,7 @@ CUresult cuCtxGetApiVersion(CUcontext handle, unsigned *version) {
 static CUresult synchronize(Context *ctx) {
   TRY(capture_forbids_unsafe_call());
   session_synchronised_all();
+  session_wait_ended(&(SessionHostWait){.call = "cuCtxSynchronize", .all = true});
   return context_wait(ctx);
 }
 

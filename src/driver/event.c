@@ -216,6 +216,7 @@ CUresult cuEventSynchronize(CUevent handle) {
   uint64_t seq;
   TRY(event_get(handle, &e));
   TRY(check_not_captured(e));
+  session_wait_ended(&(SessionHostWait){.call = "cuEventSynchronize"});
   if (position(e, &s, &seq)) {
     queue_wait(s, seq);
     release(s);

@@ -4,16 +4,26 @@
 #include "gpu/gpu.h"
 #include "gpu/times.h"
 
+// 0: nobody asks how long the host waits
+static uint64_t clock_of_waits(void) {
+  return session_wants(SESSION_WANTS_LAUNCHES_TAKEN) ? clock_ns() : 0;
+}
+
 #define STREAM(h) GPU_ALIVE(STREAM, h);
 #define EVENT(h) GPU_ALIVE(EVENT, h);
 #define CONTEXT(h) \
   if (session_use(SESSION_CONTEXT_GONE, h)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
 #define WAITS_FOR(s) \
   session_synchronised(s); \
-  waits = true;
+  waits = true; \
+  wait = (SessionHostWait){.stream = (s), .began = clock_of_waits()};
 #define WAITS_FOR_ALL \
   session_synchronised_all(); \
-  waits = true;
+  waits = true; \
+  wait = (SessionHostWait){.all = true, .began = clock_of_waits()};
+#define WAITS_FOR_EVENT(e) \
+  session_order_host_saw_event(e); \
+  wait = (SessionHostWait){.began = clock_of_waits()};
 
 #define OWN(s) ((s) ? (s) : CU_STREAM_PER_THREAD)
 #define RECORDS(e, s) session_order_record(e, s);
@@ -52,11 +62,16 @@
 #define USES(name, params, args, ...) \
   CUresult gpu_##name params { \
     bool waits = false; \
+    SessionHostWait wait = {0}; \
     __VA_ARGS__ \
     CUresult result = SESSION_WAITING(#name, gpu_real.name args); \
     if (waits && result == CUDA_SUCCESS) { \
       gpu_copies_waited(); \
       session_host_waited(); \
+    } \
+    if (wait.began && result == CUDA_SUCCESS) { \
+      wait.call = #name; \
+      session_wait_ended(&wait); \
     } \
     return gpu_checked(result); \
   }

@@ -170,6 +170,8 @@ void session_synchronised_all(void) {
   TELL(synchronised, NULL, true);
 }
 
+void session_wait_ended(const SessionHostWait *w) { TELL(wait_ended, w); }
+
 // --- copies and sets ---
 
 void session_copy_check(const SessionCopy *c) {

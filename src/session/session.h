@@ -868,6 +868,14 @@ bool session_hears_ranges(void);  // start.c; may be called before the session s
 // --- events.c: waits ---
 void session_synchronised(const void *stream);  // the program waits for this stream now …
 void session_synchronised_all(void);            // … for all of them
+// A call of the host that waited has ended. stream: of all: NULL; of an event: not known
+typedef struct SessionHostWait {
+  const char *call;
+  const void *stream;
+  bool all;
+  uint64_t began;  // by clock_ns(); 0: now
+} SessionHostWait;
+void session_wait_ended(const SessionHostWait *w);
 
 // --- events.c: streams, events, modules … that are used after they were destroyed. `what` is one
 // of these phrases. ---

@@ -142,6 +142,7 @@ typedef struct Tool {
   void (*stream_created)(const void *stream, bool non_blocking);
   // The program waits for a stream, or for all of them.
   void (*synchronised)(const void *stream, bool all);
+  void (*wait_ended)(const SessionHostWait *w);  // … and goes on; also after waits for events
   void (*range_ended)(const SessionRange *r);  // on the thread that ends it
   void (*process_ends)(void);
   // --- copies and sets ---

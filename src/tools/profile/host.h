@@ -21,7 +21,7 @@ void timeline_node_ran(const SessionNode *n);
 void timeline_flush(void);  // with session_lock held
 void timeline_copy_asked(const SessionCopy *c);
 void timeline_copy(const SessionCopy *c);
-void timeline_wait(const void *stream, bool all);
+void timeline_wait(const SessionHostWait *w);
 void timeline_range(const SessionRange *r);
 
 // --- host_buffers.c ---

@@ -248,12 +248,13 @@ void timeline_copy_ran(uint64_t timed_as, const SessionTimes *t) {
 
 // --- waits ---
 
-void timeline_wait(const void *stream, bool all) {
+void timeline_wait(const SessionHostWait *w) {
   uint64_t v[RUN_VALUES] = {0};
-  set_common(v, CALL_WAIT, stream, 0);
-  v[CALL_BEGIN] = v[CALL_END] = clock_ns();
-  v[CALL_ALL] = all;
-  send_call(all ? "cuCtxSynchronize" : "cuStreamSynchronize", 0, session_stack(), v);
+  set_common(v, CALL_WAIT, w->stream, 0);
+  v[CALL_END] = clock_ns();
+  v[CALL_BEGIN] = w->began ? w->began : v[CALL_END];
+  v[CALL_ALL] = w->all;
+  send_call(w->call, 0, session_stack(), v);
 }
 
 // --- parts of the work that the program names ---

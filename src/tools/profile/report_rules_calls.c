@@ -77,27 +77,32 @@ static void copies(ProfileModel *m) {
   vec_free(&lines);
 }
 
-// Large copies and launches that take turns, all in one stream, or with calls that wait.
+// Large copies and launches that take turns, all in one stream, or in several with the host waiting
+// for each.
 static void no_overlap(ProfileModel *m) {
-  uint64_t turns = 0, bytes = 0, kind = CALL_WAIT;
+  uint64_t turns = 0, bytes = 0, waits = 0, kind = CALL_WAIT;
   bool several_streams = false;
   const RunMeasure *first = NULL, *launch = NULL;
   for (uint32_t i = 0; i < m->calls.len; i++) {
     const RunMeasure *x = m->calls.data[i];
     bool copies = is_copy(x) && x->v[CALL_BYTES] >= LARGE_BYTES / 4;
+    waits += x->v[CALL_KIND] == CALL_WAIT && launch;
     if (x->v[CALL_KIND] == CALL_LAUNCH) launch = x;
     else if (!copies) continue;
+    waits += copies && !x->v[CALL_ASYNC] && launch;
     if (!first && copies) first = x;
     several_streams |= first && x->v[CALL_STREAM] != first->v[CALL_STREAM];
     if (copies) bytes += x->v[CALL_BYTES];
     if (copies && kind == CALL_LAUNCH) turns++;
     kind = x->v[CALL_KIND];
   }
-  if (turns < MANY || several_streams || !launch) return;
+  // the last wait is for the results
+  if (turns < MANY || (several_streams && waits < turns) || !launch) return;
   advise(m, RULE_NO_OVERLAP, first,
-         arena_printf(&m->arena,
-                      "copies of %.1f MB in all and launches take turns %llu times in one stream",
-                      (double)bytes / 1e6, (unsigned long long)turns),
+         arena_printf(&m->arena, "copies of %.1f MB in all and launches take turns %llu times %s",
+                      (double)bytes / 1e6, (unsigned long long)turns,
+                      several_streams ? "in several streams, and the host waits in between"
+                                      : "in one stream"),
          (double)bytes / peak(m, PEAK_PINNED) / 2);
 }
 
@@ -163,21 +168,44 @@ static ShortLaunches short_launches(const ProfileModel *m, const KernelProfile *
   return (ShortLaunches){each <= peak(m, PEAK_LAUNCH) ? k->launches : 0, each};
 }
 
+static const RunMeasure *first_launch(const ProfileModel *m, const KernelProfile *k) {
+  for (uint32_t c = 0; c < m->calls.len; c++)
+    if (m->calls.data[c]->kernel && !strcmp(m->calls.data[c]->kernel, k->name))
+      return m->calls.data[c];
+  return NULL;
+}
+
+static void advise_fewer(ProfileModel *m, const KernelProfile *k, ShortLaunches s,
+                         const char *of) {
+  advise(m, RULE_SMALL_LAUNCHES, first_launch(m, k),
+         arena_printf(&m->arena,
+                      "%llu launches%s of %.1f microseconds each; a launch costs some %.0f",
+                      (unsigned long long)s.n, of, s.each_ns / 1e3, peak(m, PEAK_LAUNCH) / 1e3),
+         (double)s.n * peak(m, PEAK_LAUNCH));
+}
+
+// Kernels that are launched often; where none is, all of them together.
 static void small_launches(ProfileModel *m) {
+  ShortLaunches all = {0};
+  const KernelProfile *most = NULL;
+  uint64_t most_launches = 0;
+  bool advised = false;
   for (uint32_t i = 0; i < m->kernels.len; i++) {
     const KernelProfile *k = m->kernels.data[i];
     ShortLaunches s = short_launches(m, k);
+    all.n += s.n;
+    all.each_ns += s.each_ns * (double)s.n;
+    if (s.n > most_launches) {
+      most = k;
+      most_launches = s.n;
+    }
     if (s.n < MANY_LAUNCHES) continue;
-    const RunMeasure *at = NULL;
-    for (uint32_t c = 0; c < m->calls.len && !at; c++)
-      if (m->calls.data[c]->kernel && !strcmp(m->calls.data[c]->kernel, k->name))
-        at = m->calls.data[c];
-    advise(m, RULE_SMALL_LAUNCHES, at,
-           arena_printf(&m->arena,
-                        "%llu launches of %.1f microseconds each; a launch costs some %.0f",
-                        (unsigned long long)s.n, s.each_ns / 1e3, peak(m, PEAK_LAUNCH) / 1e3),
-           (double)s.n * peak(m, PEAK_LAUNCH));
+    advise_fewer(m, k, s, "");
+    advised = true;
   }
+  if (advised || all.n < MANY_LAUNCHES || !most) return;
+  all.each_ns /= (double)all.n;
+  advise_fewer(m, most, all, " of several kernels");
 }
 
 // Waits that have a launch before them, and a launch or a set after them.

@@ -60,7 +60,23 @@ static void occupancy(ProfileModel *m, const KernelProfile *k) {
   profile_advise(m, k, a, longest, (1 - (double)o.warps / o.most) / 2 * k->parts[longest]);
 }
 
+// The last warp of each block has lanes without threads.
+enum { IDLE_SHARE = 5 };  // a fifth of all lanes
+static void odd_blocks(ProfileModel *m, const KernelProfile *k) {
+  uint64_t lanes = (k->threads + 31) / 32 * 32;
+  if (!fills_device(k) || (lanes - k->threads) * IDLE_SHARE < lanes) return;
+  Advice a = {.rule = RULE_OCCUPANCY_BLOCK, .file = k->first_file, .line = (uint32_t)k->first_line};
+  double share = (double)(lanes - k->threads) / (double)lanes;
+  a.evidence = arena_printf(&m->arena,
+                            "blocks of %llu threads take %llu warps of 32: %.0f%% of their lanes "
+                            "have no thread",
+                            (unsigned long long)k->threads, (unsigned long long)lanes / 32,
+                            100 * share);
+  profile_advise(m, k, a, PART_ISSUE, share * k->parts[PART_ISSUE]);
+}
+
 void profile_rules_occupancy(ProfileModel *m, const KernelProfile *k) {
+  odd_blocks(m, k);
   if (!k->resources) return;
   spill(m, k);
   occupancy(m, k);
