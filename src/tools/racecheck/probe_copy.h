@@ -25,14 +25,20 @@ DEVICE int race_copy_meets(uint64_t old, uint64_t mine, const WgRaceCopy *c) {
 }
 
 // One word: an entry that it races with stays, others are replaced. The entry it races with, or 0.
+// Two copies often end at the same time: who finds that the other has been faster looks again.
 DEVICE uint64_t race_copy_word(uint64_t *at, uint64_t mine, const WgRaceCopy *c) {
   uint64_t *own = at + (c->pairs && !(mine & WG_RACE_WRITE)),
            *other = at + !!(mine & WG_RACE_WRITE), old = race_load(own);
-  if (race_copy_meets(old, mine, c)) return old;
-  uint32_t launch = (uint32_t)(old >> WG_RACE_LAUNCH_AT);
-  // the host had waited for the copy, and not for this
-  int later = launch > c->number && launch / WG_RACE_HALF == c->number / WG_RACE_HALF;
-  if (old != WG_RACE_BENIGN && !c->looks && !later) device_swap_if64(own, old, mine);
+  for (;;) {
+    if (race_copy_meets(old, mine, c)) return old;
+    uint32_t launch = (uint32_t)(old >> WG_RACE_LAUNCH_AT);
+    // the host had waited for the copy, and not for this
+    int later = launch > c->number && launch / WG_RACE_HALF == c->number / WG_RACE_HALF;
+    if (old == WG_RACE_BENIGN || c->looks || later) break;
+    uint64_t found = device_swap_if64(own, old, mine);
+    if (found == old) break;
+    old = found;
+  }
   if (!c->pairs) return 0;
   old = race_load(other);
   return race_copy_meets(old, mine, c) ? old : 0;
