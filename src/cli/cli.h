@@ -43,6 +43,10 @@ void cli_ptxas_environment(void);      // makes the program's frameworks call it
 // folder: of our library; turns off the caching allocators of frameworks
 void cli_allocators_environment(const Options *o, const char *folder);
 
+// --- hlo.c: what the program's JAX compiles, as text ---
+void cli_hlo_environment(const Options *o);
+void cli_hlo_remove(void);
+
 // --- help.c ---
 typedef struct CliRow {
   const char *left, *right;

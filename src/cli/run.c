@@ -402,10 +402,12 @@ int cli_run(const Options *given, char **argv) {
   options_to_environment(&o);
   cli_ptxas_environment();
   cli_allocators_environment(&o, folder.data);
+  cli_hlo_environment(&o);
   catch_signals();
   log_verbose("library: %s/libcuda.so.1", folder.data);
   code = run_program(&o, path.data, argv, stats, follow, r);
   cli_tools_end(r);
+  cli_hlo_remove();
   cli_follow_free(follow);
   if (suppressions) report_suppressions_free(suppressions);
   str_free(&path);

@@ -46,6 +46,9 @@ struct SessionKernel {
   unsigned closed_tools;  // their bits
   _Atomic uint64_t closed_launches;  // that could have been checked
   uint32_t closed_sites;
+  // launch.c: lines of Python that it was made from; NULL: not known
+  char *lines;
+  _Atomic bool looked_for_lines;
 };
 
 typedef struct SessionOptions {
@@ -89,6 +92,8 @@ bool session_launch_cooperative(void);                   // it is cooperative
 // --- stack.c ---
 void session_stream_created(const void *stream, bool non_blocking);  // events.c
 uint64_t session_stack(void);  // id of the calling thread's host stack; 0: not asked for
+// … with these Python frames before its own; NULL: none
+uint64_t session_stack_below(const char *lines);
 // --- code.c ---
 void session_announce_kernel(SessionKernel *k);  // with the lock held
 // false: no such site. With the lock held

@@ -24,8 +24,20 @@ static void first_launch(SessionKernel *k) {
 static _Thread_local uint64_t launch_stack;
 uint64_t session_launch_stack(void) { return launch_stack; }
 
+// What the kernel was made from is asked once.
+static const char *lines_of(SessionKernel *k) {
+  if (!session_options()->host_stacks) return NULL;
+  if (!atomic_load_explicit(&k->looked_for_lines, memory_order_acquire)) {
+    pthread_mutex_lock(&session_lock);
+    if (!k->looked_for_lines) k->lines = where_hlo(k->name);
+    atomic_store_explicit(&k->looked_for_lines, true, memory_order_release);
+    pthread_mutex_unlock(&session_lock);
+  }
+  return k->lines;
+}
+
 static void send_launch(const SessionLaunch *l, uint32_t number) {
-  launch_stack = session_stack();
+  launch_stack = session_stack_below(lines_of(l->kernel));
   session_send(EVENT_LAUNCH,
                &(EventLaunch){number, l->kernel->id, l->grid[0], l->grid[1], l->grid[2],
                               l->block[0], l->block[1], l->block[2], l->cluster[0], l->cluster[1],

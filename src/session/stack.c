@@ -30,11 +30,14 @@ static void send_objects(void) {
   where_objects(send_object, NULL);
 }
 
-uint64_t session_stack(void) {
+uint64_t session_stack(void) { return session_stack_below(NULL); }
+
+uint64_t session_stack_below(const char *lines) {
   if (!session_options()->host_stacks) return 0;
   uint64_t frames[WHERE_MAX];
   uint32_t n = where_capture(frames, WHERE_MAX);
   Str python = {0};
+  if (lines) str_add(&python, lines);
   if (!where_python(&python)) where_forward(&python);
   if (!n && !python.len) return 0;
   uint64_t hash = base_hash(frames, n * sizeof frames[0]);

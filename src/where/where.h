@@ -20,6 +20,9 @@ void where_keep_forward(void);  // from now on Python frames of forward passes a
 // In a thread that executes a step of PyTorch's backward pass: the frames that its forward pass
 // had, as where_python has them. 0: it is none, or not known
 uint32_t where_forward(Str *out);
+// --- hlo.c ---
+// lines of Python that a kernel of XLA was made from, as where_python has them; NULL: not known
+char *where_hlo(const char *kernel);
 typedef struct WhereObject {
   const char *path;
   uint64_t start, end, bias;

@@ -1,0 +1,159 @@
+// The lines of Python that a kernel of XLA was made from. XLA names a kernel after an instruction
+// of its optimised program (HLO), and the instruction says where it comes from. The command has XLA
+// write these programs to a folder (WARPGRIND_XLA_DUMPS); they are there before the kernel is first
+// launched. Of programs that have an instruction of this name the latest counts.
+#define _GNU_SOURCE
+#include "where/internal.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <sys/stat.h>
+
+enum { MOST_FILES = 400, MOST_FRAMES = 16 };
+static const size_t most_bytes = (size_t)64 << 20;
+
+typedef struct Dump {
+  char *path;
+  struct timespec written;
+} Dump;
+
+static int by_time(const void *a, const void *b) {
+  const struct timespec *x = &((const Dump *)a)->written, *y = &((const Dump *)b)->written;
+  if (x->tv_sec != y->tv_sec) return x->tv_sec < y->tv_sec ? 1 : -1;
+  return x->tv_nsec < y->tv_nsec ? 1 : x->tv_nsec > y->tv_nsec ? -1 : 0;
+}
+
+static bool ends_with(const char *s, const char *end) {
+  size_t n = strlen(s), m = strlen(end);
+  return n >= m && !strcmp(s + n - m, end);
+}
+
+static uint32_t list_dumps(const char *folder, Dump *out) {
+  uint32_t n = 0;
+  struct stat st;
+  DIR *d = opendir(folder);
+  for (struct dirent *e; d && n < MOST_FILES && (e = readdir(d));) {
+    if (!ends_with(e->d_name, "after_optimizations.txt")) continue;
+    Str path = {0};
+    str_printf(&path, "%s/%s", folder, e->d_name);
+    if (stat(path.data, &st) == 0 && (size_t)st.st_size <= most_bytes)
+      out[n++] = (Dump){path.data, st.st_mtim};
+    else str_free(&path);
+  }
+  if (d) closedir(d);
+  qsort(out, n, sizeof *out, by_time);
+  return n;
+}
+
+// --- the instruction ---
+
+// Kernels have underscores for what a name of PTX cannot have.
+static bool is_name(const char *instruction, size_t n, const char *kernel) {
+  if (strlen(kernel) != n) return false;
+  for (size_t i = 0; i < n; i++)
+    if (kernel[i] != (isalnum((unsigned char)instruction[i]) ? instruction[i] : '_')) return false;
+  return true;
+}
+
+static const char *find_instruction(const char *text, const char *kernel) {
+  for (const char *line = text; line && *line; line = strchr(line, '\n')) {
+    line += strspn(line, "\n ");
+    if (!strncmp(line, "ROOT ", 5)) line += 5;
+    const char *name = line + (*line == '%');
+    size_t n = strcspn(name, " \n");
+    if (!strncmp(name + n, " = ", 3) && is_name(name, n, kernel)) return line;
+  }
+  return NULL;
+}
+
+// The value of `key` between here and the end of the line; NULL: it has none
+static const char *value(const char *line, const char *key) {
+  const char *end = line + strcspn(line, "\n"), *at = strstr(line, key);
+  return at && at < end ? at + strlen(key) : NULL;
+}
+
+static long number(const char *line, const char *key) {
+  const char *at = value(line, key);
+  return at ? strtol(at, NULL, 10) : 0;
+}
+
+// Colons separate the parts of a frame.
+static void add_quoted(Str *out, const char *at) {
+  for (; at && *at && *at != '"' && *at != '\n'; at++) str_addc(out, *at == ':' ? ' ' : *at);
+}
+
+// --- tables at the head of the program: files, functions, places, frames ---
+
+// Line `id` of a table; NULL: there is none
+static const char *row(const char *text, const char *table, long id) {
+  Str heading = {0};
+  str_printf(&heading, "\n%s\n", table);
+  const char *at = strstr(text, heading.data);
+  at = at ? at + heading.len : NULL;
+  str_free(&heading);
+  while (at && isdigit((unsigned char)*at)) {
+    char *end;
+    if (strtol(at, &end, 10) == id) return end + strspn(end, " ");
+    at = strchr(at, '\n');
+    at = at ? at + 1 : NULL;
+  }
+  return NULL;
+}
+
+static bool is_library(const Str *file) {
+  return strstr(file->data, "/site-packages/") || strstr(file->data, "/dist-packages/");
+}
+
+// The frames of the user's own code.
+static void add_frames(Str *out, const char *text, const char *operation, long frame) {
+  for (unsigned i = 0; frame && i < MOST_FRAMES; i++) {
+    const char *of_frame = row(text, "StackFrames", frame), *place, *name, *function;
+    place = of_frame ? row(text, "FileLocations", number(of_frame, "file_location_id=")) : NULL;
+    name = place ? row(text, "FileNames", number(place, "file_name_id=")) : NULL;
+    function = place ? row(text, "FunctionNames", number(place, "function_name_id=")) : NULL;
+    Str file = {0};
+    add_quoted(&file, name && *name == '"' ? name + 1 : NULL);
+    if (file.len && !is_library(&file)) {
+      str_printf(out, "%s:%ld:", file.data, number(place, " line="));
+      add_quoted(out, function && *function == '"' ? function + 1 : NULL);
+      if (operation) str_add(out, ", ");
+      add_quoted(out, operation);
+      str_add(out, "\n");
+      operation = NULL;
+    }
+    str_free(&file);
+    long parent = of_frame ? number(of_frame, "parent_frame_id=") : 0;
+    frame = parent < frame ? parent : 0;
+  }
+}
+
+static void add_lines(Str *out, const char *text, const char *line) {
+  const char *metadata = value(line, "metadata={");
+  if (!metadata) return;
+  const char *operation = value(metadata, "op_name=\""), *file = value(metadata, "source_file=\"");
+  add_frames(out, text, operation, number(metadata, "stack_frame_id="));
+  if (out->len || !file) return;
+  add_quoted(out, file);
+  str_printf(out, ":%ld:", number(metadata, "source_line="));
+  add_quoted(out, operation ? operation : "?");
+  str_add(out, "\n");
+}
+
+char *where_hlo(const char *kernel) {
+  const char *folder = getenv("WARPGRIND_XLA_DUMPS");
+  Str lines = {0};
+  if (!folder || !*folder) return NULL;
+  Dump *dumps = mem_alloc(MOST_FILES * sizeof *dumps);
+  uint32_t n = list_dumps(folder, dumps);
+  for (uint32_t i = 0; i < n; i++) {
+    Error err = {{0}};
+    Str text = {0};
+    bool read = !lines.len && file_read(dumps[i].path, &text, &err) && text.len;
+    const char *line = read ? find_instruction(text.data, kernel) : NULL;
+    if (line) add_lines(&lines, text.data, line);
+    str_free(&text);
+    free(dumps[i].path);
+  }
+  free(dumps);
+  return lines.data;
+}
