@@ -9,7 +9,7 @@
 
 enum { RECORD_BYTES = 512, RECORDS = 2048 };
 _Static_assert(sizeof(WgClosed) <= RECORD_BYTES, "record of a stream");
-_Static_assert(offsetof(WgClosed, windows) % sizeof(WgWindow) == 0, "windows are loaded as a whole");
+_Static_assert(offsetof(WgClosed, windows) % sizeof(WgWindow) == 0, "a window is one load");
 
 // A kernel in one context. Never freed: launches on other threads may use it.
 struct GpuClosed {

@@ -22,7 +22,7 @@ PTX = b"""
 """
 TABLES = """
 FileNames
-1 "/home/me/model.py"
+1 "/models/model.py"
 2 "/usr/lib/python3/site-packages/jax/log.py"
 
 FunctionNames
@@ -42,15 +42,16 @@ StackFrames
 
 """
 METADATA = {
-    "lines": 'op_name="jit(loss)/log" source_file="/home/me/model.py" source_line=41',
+    "lines": 'op_name="jit(loss)/log" source_file="/models/model.py" source_line=41',
     "frames": 'op_name="jit(loss)/log" stack_frame_id=3',
-    "other": 'op_name="jit(loss)/log" source_file="/home/me/model.py" source_line=41',
+    "other": 'op_name="jit(loss)/log" source_file="/models/model.py" source_line=41',
 }
 what, ok = sys.argv[1], len(sys.argv) > 2
 folder = re.search("--xla_dump_to=(\\S+)", os.environ["XLA_FLAGS"]).group(1)
 os.makedirs(folder, exist_ok=True)
 name = "loop_log_fusion.1" if what != "other" else "loop_log_fusion.2"
-with open(os.path.join(folder, "module_0001.jit_loss.sm_9.0_gpu_after_optimizations.txt"), "w") as f:
+program = "module_0001.jit_loss.sm_9.0_gpu_after_optimizations.txt"
+with open(os.path.join(folder, program), "w") as f:
     f.write("HloModule jit_loss, is_scheduled=true\n" + TABLES +
             "ENTRY %main.4 (p: f32[64]) -> f32[64] {\n  %p = f32[64]{0} parameter(0)\n" +
             "  ROOT %" + name + " = f32[64]{0} fusion(%p), kind=kLoop, calls=%f, metadata={" +

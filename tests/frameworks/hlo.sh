@@ -17,11 +17,11 @@ run() {  # NAME ARGUMENTS…
 says() { grep -qF -- "$1" "$TEST_DIR/$2" || { cat "$TEST_DIR/$2"; return 1; }; }
 lacks() { ! grep -qF -- "$1" "$TEST_DIR/$2" || { cat "$TEST_DIR/$2"; return 1; }; }
 check lines        [ "$(run lines lines)" = 99 ]
-check lines_at     says "at jit(loss)/log (/home/me/model.py:41)" lines.log
+check lines_at     says "at jit(loss)/log (/models/model.py:41)" lines.log
 check lines_by     says "by <module> (tests/frameworks/hlo.py:" lines.log
 check frames       [ "$(run frames frames)" = 99 ]
-check frames_at    says "at loss, jit(loss)/log (/home/me/model.py:41)" frames.log
-check frames_by    says "by main (/home/me/model.py:90)" frames.log
+check frames_at    says "at loss, jit(loss)/log (/models/model.py:41)" frames.log
+check frames_by    says "by main (/models/model.py:90)" frames.log
 check frames_own   lacks "site-packages" frames.log
 check other        [ "$(run other other)" = 99 ]
 check other_silent lacks "model.py" other.log
@@ -30,4 +30,4 @@ check removed      [ ! -e "$(cut -d' ' -f3 "$TEST_DIR/right.out")" ]
 export XLA_FLAGS="--xla_gpu_autotune_level=0 --xla_dump_to=$TEST_DIR/mine"
 check own_folder   [ "$(run own lines)" = 99 ]
 check own_kept     [ -e "$TEST_DIR/mine/module_0001.jit_loss.sm_9.0_gpu_after_optimizations.txt" ]
-check own_at       says "at jit(loss)/log (/home/me/model.py:41)" own.log
+check own_at       says "at jit(loss)/log (/models/model.py:41)" own.log
