@@ -4,12 +4,15 @@
 enum { FEW_WARPS = 8 };
 
 // Branches that part warps, where lanes are then idle for a large part of the kernel. A bound
-// (if (i < n)) parts one warp of a launch only.
+// (if (i < n)) parts one warp of a launch only. Lanes that leave a loop in different turns part in
+// few of them, and are idle for long.
 static void divergence(ProfileModel *m, const KernelProfile *k) {
   for (uint32_t i = 0; i < k->branches.len; i++) {
     const Branch *b = &k->branches.data[i];
     double lost = (double)b->idle / (double)MAX(k->warp_instructions, 1ull);
-    if (lost < 0.15 || b->parted * 10 < b->warps || b->parted < FEW_WARPS) continue;
+    bool often = b->parted * 10 >= b->warps;
+    if (b->parted < FEW_WARPS || lost < (often ? 0.15 : 0.25)) continue;
+    if (!often && b->parted * 100 < b->warps) continue;
     Advice a = {.rule = RULE_DIVERGENCE, .file = b->file, .line = b->line};
     a.evidence = arena_printf(&m->arena,
                               "%.0f%% of the warps take both sides of the branch (%llu of %llu); "
@@ -17,6 +20,9 @@ static void divergence(ProfileModel *m, const KernelProfile *k) {
                               100.0 * (double)b->parted / (double)b->warps,
                               (unsigned long long)b->parted, (unsigned long long)b->warps,
                               100 * lost);
+    if (!often)
+      a.instead = "Let the lanes of a warp make the same number of turns: sort the work by length, "
+                  "or let a lane that has finished take the next piece.";
     profile_advise(m, k, a, PART_ISSUE, lost * k->parts[PART_ISSUE]);
   }
 }

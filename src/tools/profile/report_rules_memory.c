@@ -42,12 +42,24 @@ static double kernel_sectors(const KernelProfile *k) {
   return n;
 }
 
-static bool uncoalesced(const KernelProfile *k, const Access *a) {
+static double excess_of(const Access *a) { return (double)a->m->v[ACCESS_UNITS] - a->ideal; }
+
+static bool is_scattered(const Access *a) {
   const uint64_t *v = a->m->v;
-  double excess = (double)v[ACCESS_UNITS] - a->ideal;
   return v[ACCESS_SPACE] == SITE_GLOBAL && v[ACCESS_WHAT] != SITE_ATOMIC &&
-         (double)v[ACCESS_UNITS] >= 1.75 * a->ideal && excess >= 2 * (double)v[ACCESS_REQUESTS] &&
-         excess >= 0.05 * kernel_sectors(k);
+         (double)v[ACCESS_UNITS] >= 1.75 * a->ideal &&
+         excess_of(a) >= 2 * (double)v[ACCESS_REQUESTS];
+}
+
+// The line matters, not the instruction: an unrolled loop has many.
+static bool uncoalesced(const KernelProfile *k, const Access *a) {
+  double excess = 0;
+  if (!is_scattered(a)) return false;
+  for (uint32_t i = 0; i < k->accesses.len; i++) {
+    const Access *b = &k->accesses.data[i];
+    if (is_at(b->m, a->m) && is_scattered(b)) excess += excess_of(b);
+  }
+  return excess >= 0.05 * kernel_sectors(k);
 }
 
 static bool is_off(const RunMeasure *m) {
@@ -231,6 +243,9 @@ static void check_line(ProfileModel *m, const KernelProfile *k, const struct Mem
               .line = place->line,
               .evidence = arena_strdup(&m->arena, text.data)};
   if (rule->rule == RULE_BANK_CONFLICT) a.instead = padding(m, f.worst);
+  if (rule->rule == RULE_ATOMIC_CONTENTION && place->v[ACCESS_SPACE] == SITE_SHARED)
+    a.instead = "Add up within the warp first (__reduce_add_sync, __match_any_sync), or give each "
+                "warp a copy of the counters and add those up at the end.";
   if (rule->rule == RULE_UNCOALESCED) a.instead = coalescing(m, f.worst);
   profile_advise(m, k, a, rule->part, share_of(k, rule, &f) * k->parts[rule->part]);
   str_free(&text);
