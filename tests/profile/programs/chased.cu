@@ -1,4 +1,4 @@
-// A list that is followed through memory, unrolled: no single load has much of the kernel's sectors.
+// A list that is followed through memory, unrolled: no load by itself has many of the sectors.
 #include "host.h"
 struct Node {
   int next;
