@@ -16,6 +16,9 @@ check first_screen [ "$(grep -c 'uncoalesced' "$d/transposed.err")" = 1 ]
 check says_what_to_write grep -q 'stage a tile in shared memory' "$d/transposed.err"
 check says_no_times grep -q 'has no times' "$d/transposed.err"
 check quiet_twin grep -q 'no rule found anything' "$d/transposed_ok.err"
+tests/lib/nvcc -w -O3 -arch=compute_90 -o "$d/no_lines" tests/profile/programs/transposed.cu
+profile -- "$d/no_lines"
+check names_the_flag grep -q 'compile with nvcc -lineinfo' "$d/err"
 profile --fail-if 'transpose:sectors/request > 6' -- "$d/transposed"; code=$?
 check over_budget [ $code = 99 ]
 check names_the_limit grep -q 'over budget: sectors/request of transpose' "$d/err"

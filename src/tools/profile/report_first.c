@@ -71,6 +71,19 @@ static void add_thing(const ProfileModel *m, const Thing *t, uint32_t number, St
   str_printf(out, "     %s\n", a->instead);
 }
 
+// Which flags of the compiler would give the places that are missing.
+static void add_flags(const Things *things, uint32_t shown, Str *out) {
+  bool device = false, host = false;
+  for (uint32_t i = 0; i < shown; i++) {
+    const Advice *a = things->data[i].first;
+    device |= !a->file && a->line;
+    host |= !a->file && !a->line;
+  }
+  if (device)
+    str_add(out, "  For lines of the source instead of PTX, compile with nvcc -lineinfo.\n");
+  if (host) str_add(out, "  For lines of host code, compile with nvcc -g.\n");
+}
+
 void first_text(const ProfileModel *m, bool all, Str *out) {
   Things things = {0};
   if (!m->kernels.len && !m->calls.len) return;
@@ -82,6 +95,7 @@ void first_text(const ProfileModel *m, bool all, Str *out) {
   for (uint32_t i = 0; i < shown; i++) add_thing(m, &things.data[i], i + 1, out);
   if (shown < things.len)
     str_printf(out, "  and %u more (-v names them all)\n", things.len - shown);
+  add_flags(&things, shown, out);
   if (shown && !m->has_times)
     str_add(out, "  The virtual device has no times: the order is by sectors, wavefronts and "
                  "instructions.\n");

@@ -18,6 +18,13 @@ static void add_offsets(const RunMeasure *m, Str *out) {
   else str_add(out, ", misaligned");
 }
 
+// Not one row of elements, but all of each sector is used: a block of 16 times 16 threads.
+static bool fills_sectors(const RunMeasure *m) {
+  const uint64_t *v = m->v;
+  return v[ACCESS_SPACE] == SITE_GLOBAL && v[ACCESS_WHAT] != SITE_ATOMIC &&
+         v[ACCESS_UNITS] * 32 * 10 <= v[ACCESS_THREADS] * v[ACCESS_BYTES] * 11;
+}
+
 void profile_pattern(const RunMeasure *m, Str *out) {
   const uint64_t *v = m->v;
   uint64_t most = v[ACCESS_REQUESTS] / 2;
@@ -36,6 +43,8 @@ void profile_pattern(const RunMeasure *m, Str *out) {
     if (v[ACCESS_MOST] && v[ACCESS_LEAST] == v[ACCESS_MOST] && v[ACCESS_MOST] <= 64 &&
         v[ACCESS_SPACE] == SITE_GLOBAL)
       str_printf(out, ", as in structs of %llu bytes", (unsigned long long)v[ACCESS_MOST]);
+  } else if (fills_sectors(m)) {
+    str_add(out, "rows of neighbouring elements");
   } else {
     str_add(out, "no regular distance between lanes");
   }
