@@ -5,6 +5,7 @@
 
 #include "tools/fpcheck/host_closed.c"
 #include "tools/fpcheck/host_closed_formats.c"
+#include "tools/fpcheck/host_closed_several.c"
 
 const char probe_scan_kernel_text[] = "";
 bool session_reads_closed(void) { return true; }
@@ -32,11 +33,17 @@ void session_finding(const SessionFinding *f) {
   nsaid++;
 }
 
-// --- the device: scan_kernel.cu in few words, for F32 ---
+// --- the device: scan_kernel.cu in few words, for F32 and BF16 ---
 
 static unsigned scans, parts;
 static WgFpHeld count(const WgFpPart *p) {
   WgFpHeld h = {0, 0};
+  for (size_t i = 0; p->format == WG_FP_BF16 && i < p->bytes / 2; i++) {
+    uint16_t v = ((const uint16_t *)p->address)[i] & 0x7fff;
+    h.nan += v > 0x7f80;
+    h.inf += v == 0x7f80;
+  }
+  if (p->format == WG_FP_BF16) return h;
   for (size_t i = 0; i < p->bytes / 4; i++) {
     h.nan += isnan(((const float *)p->address)[i]) != 0;
     h.inf += isinf(((const float *)p->address)[i]) != 0;
@@ -69,6 +76,7 @@ static bool launch_kernel(void *user, const void *stream, const SessionOwnKernel
       uint32_t number = events->written++;
       events->list[number % WG_FP_SCAN_EVENTS] = (WgFpEvent){.sequence = number + 1,
                                                              .launch = s->launch,
+                                                             .first = s->parts[i].address,
                                                              .buffer = s->parts[i].buffer,
                                                              .inputs = inputs,
                                                              .nan = now.nan,
@@ -125,6 +133,26 @@ static void launch_many(void) {
   fp_closed_ends(device, &l);
 }
 
+// Words of the output, whose format is one of two.
+static void launch_several(unsigned out, uint32_t word, unsigned n) {
+  static SassStore two_formats[] = {{0, SASS_BIT(SASS_F32) | SASS_BIT(SASS_BF16)}};
+  static const SassStores either = {.list = two_formats, .n = 1};
+  SessionClosedPointer list[] = {
+      {0, address(out), address(out), sizeof arrays[0], true, SASS_OTHER}};
+  SessionClosedLaunch l = {.kernel = &kernel, .number = ++launches, .stores = &either};
+  l.pointers.data = list;
+  l.pointers.len = 1;
+  nsaid = scans = parts = 0;
+  said[0] = 0;
+  fp_closed_begins(device, &l);
+  for (unsigned i = 0; i < n; i++) memcpy(&arrays[out][i], &word, 4);
+  fp_closed_ends(device, &l);
+}
+
+static uint32_t by_name(const char *name) {
+  return format_of_name(&(SessionKernel){.name = (char *)name});
+}
+
 static int failed;
 static void expect(const char *what, const char *kind, unsigned nparts) {
   bool good = !strcmp(said, kind) && nsaid == (*kind != 0) && parts == nparts;
@@ -176,8 +204,22 @@ int main(void) {
   expect("same contents", "", 1);
   launch_many();
   expect("many", "fp-nan", 2 * MANY);
+  // numbers of a format that is one of two
+  launch_several(7, 0x3f803f80, 4);
+  expect("finite in both readings", "", 4);
+  launch_several(7, 0x3f80ffc0, 4);  // f32, the lower half of which looks like NaN
+  expect("NaN in one reading", "", 2);
+  launch_several(8, 0xffc0ffc0, 4);
+  expect("NaN in both readings", "fp-nan", 4);
   parts = nsaid = 0;
   said[0] = 0;
+  bool names = by_name("sm80_xmma_gemm_f32f32_f32f32_f32_tn_n") == SASS_BIT(SASS_F32) &&
+               by_name("sm80_xmma_gemm_bf16bf16_bf16f32_f32_tn_n") == SASS_BIT(SASS_BF16) &&
+               by_name("sm80_xmma_gemm_f16f16_f16f32_f32") == SASS_BIT(SASS_F16) &&
+               by_name("void cutlass_80_simt_sgemm_128x64") == SASS_BIT(SASS_F32) &&
+               !by_name("sm80_xmma_gemm_i8i8_i32i32_f32") && !by_name("reduce_kernel");
+  printf("%s names\n", names ? "ok" : "FAIL");
+  failed |= !names;
   fp_closed_close(device);
   expect("closed", "", 0);
   return failed;

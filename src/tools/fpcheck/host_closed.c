@@ -6,7 +6,6 @@
 // A scan stays valid until something else writes to the buffer. Only then is the buffer scanned
 // before the launch, too.
 #include "tools/fpcheck/host_closed.h"
-#include "tools/fpcheck/scan_abi.h"
 
 _Static_assert((int)SASS_F16 == WG_FP_F16 && (int)SASS_BF16 == WG_FP_BF16 &&
                    (int)SASS_F32 == WG_FP_F32 && (int)SASS_F64 == WG_FP_F64,
@@ -41,6 +40,7 @@ struct FpClosed {  // of one device
   WgFpEvents *events;
   uint32_t scans, buffers, read;  // read: events
   uint8_t *formats;               // SassFormat, by number of the WgFpHeld
+  uint8_t *one_of;                // … SASS_BIT()s of all that it may be; 0: it is known
   Recent *recent;                 // by number of the launch, modulo RECENT
   struct FpClosed *next;
 };
@@ -105,6 +105,7 @@ void fp_closed_open(ToolDevice *d) {
                          .sums = k.device + held,
                          .events = k.host,
                          .formats = mem_alloc(WG_FP_SCAN_BUFFERS),
+                         .one_of = mem_alloc(WG_FP_SCAN_BUFFERS),
                          .recent = mem_alloc(RECENT * sizeof(Recent))};
   pthread_mutex_lock(&lock);
   c->next = all;
@@ -138,6 +139,7 @@ void fp_closed_close(ToolDevice *d) {
   forget_numbers(c);
   pthread_mutex_unlock(&lock);
   free(c->formats);
+  free(c->one_of);
   free(c->recent);
   free(c);
   ((FpDevice *)d->state)->closed = NULL;
@@ -234,11 +236,19 @@ static void launch_scan(Scan *scan) {
   scan->bytes = 0;
 }
 
+// More than one bit: the formats that the launch may store there.
+static uint32_t one_of(uint32_t writes) {
+  uint32_t floats = writes & SASS_FLOATS;
+  return floats & (floats - 1) ? floats : 0;
+}
+
 // Launches with lists of tensors have more buffers than one scan takes.
-static void add_part(Scan *scan, Allocation *a, unsigned format, bool guessed) {
+static void add_part(Scan *scan, const Touched *t, unsigned format, bool guessed) {
   WgFpScan *s = &scan->work;
+  Allocation *a = t->allocation;
   if (s->nparts == WG_FP_SCAN_PARTS) launch_scan(scan);
   s->parts[s->nparts++] = (WgFpPart){a->base, a->size, number(scan->c, a, format), format};
+  scan->c->one_of[a->as[format].number] = (uint8_t)one_of(t->writes);
   scan->bytes += a->size;
   a->as[format].scanned = epoch;
   a->as[format].guessed = guessed;
@@ -270,9 +280,9 @@ void fp_closed_begins(ToolDevice *d, const SessionClosedLaunch *l) {
   for (uint32_t i = 0; written && i < list.len; i++) {
     const Touched *t = &list.data[i];
     for (unsigned f = SASS_F16; f < FORMATS; f++)
-      if (t->writes >> f & 1 && !is_known(t, f)) add_part(&scan, t->allocation, f, false);
+      if (t->writes >> f & 1 && !is_known(t, f)) add_part(&scan, t, f, one_of(t->writes));
     if (!(t->writes & SASS_FLOATS) && !has_known(t))
-      add_part(&scan, t->allocation, (unsigned)__builtin_ctz(written), true);
+      add_part(&scan, t, (unsigned)__builtin_ctz(written), true);
   }
   launch_scan(&scan);
   pthread_mutex_unlock(&lock);
@@ -298,7 +308,7 @@ void fp_closed_ends(ToolDevice *d, const SessionClosedLaunch *l) {
     Touched *t = &list.data[i];
     if (t->writes) forget(t->allocation);
     for (unsigned f = SASS_F16; f < FORMATS; f++)
-      if (t->writes >> f & 1) add_part(&scan, t->allocation, f, false);
+      if (t->writes >> f & 1) add_part(&scan, t, f, one_of(t->writes));
   }
   c->recent[l->number % RECENT] = (Recent){l->number, l->kernel};
   launch_scan(&scan);
@@ -309,13 +319,14 @@ void fp_closed_ends(ToolDevice *d, const SessionClosedLaunch *l) {
 
 // --- what was found ---
 
-static void describe(Str *out, const WgFpEvent *e, SassFormat format) {
-  static const char *const names[] = {"", "f16", "bf16", "f32", "f64"};
+static void describe(Str *out, const WgFpEvent *e, SassFormat format, uint32_t formats) {
   uint32_t nan = e->nan > e->nan_before ? e->nan - e->nan_before : 0,
            inf = e->inf > e->inf_before ? e->inf - e->inf_before : 0;
   if (nan) str_printf(out, "%u NaN%s", nan, inf ? " and " : "");
   if (inf) str_printf(out, "%u infinite value%s", inf, inf == 1 ? "" : "s");
-  str_printf(out, " (%s) in what the kernel wrote; ", names[format]);
+  str_add(out, " (");
+  fp_closed_name_formats(out, format, formats);
+  str_add(out, ") in what the kernel wrote; ");
   uint32_t guessed = e->inputs / WG_FP_INPUT_GUESSED;
   if (guessed)
     str_add(out, "something that it may read looks like one, of a format that is not known");
@@ -328,11 +339,11 @@ static bool is_carried(const WgFpEvent *e) {
   return nan ? e->inputs & (WG_FP_INPUT_NAN | WG_FP_INPUT_INF) : e->inputs & WG_FP_INPUT_INF;
 }
 
-static void tell_event(const WgFpEvent *e, SassFormat format, SessionKernel *k) {
-  if (is_carried(e) || !k) return;
+static void tell_event(const WgFpEvent *e, SassFormat format, uint32_t formats, SessionKernel *k) {
+  if (is_carried(e) || !k || !fp_closed_confirmed(e, format, formats)) return;
   bool nan = e->nan > e->nan_before, guessed = e->inputs / WG_FP_INPUT_GUESSED;
   Str text = {0};
-  describe(&text, e, format);
+  describe(&text, e, format, formats);
   session_finding(&(SessionFinding){.kind = guessed ? "fp-input"
                                             : nan   ? "fp-nan"
                                                     : "fp-inf",
@@ -353,7 +364,8 @@ static void read_event(struct FpClosed *c, volatile WgFpEvent *at) {
   c->read++;
   Recent r = c->recent[e.launch % RECENT];
   SassFormat format = (SassFormat)c->formats[e.buffer % WG_FP_SCAN_BUFFERS];
-  tell_event(&e, format, r.launch == e.launch ? r.kernel : NULL);
+  tell_event(&e, format, c->one_of[e.buffer % WG_FP_SCAN_BUFFERS],
+             r.launch == e.launch ? r.kernel : NULL);
 }
 
 // Events are written after launches, at any time; most launches have none.

@@ -30,15 +30,48 @@ static uint32_t chosen_format(const SessionClosedLaunch *l) {
   return 0;
 }
 
+// --- matrix products of NVIDIA's libraries, whose names say what they store ---
+
+static const struct {
+  const char *text;
+  SassFormat format;
+} names_of_formats[] = {{"bf16", SASS_BF16}, {"tf32", SASS_F32}, {"f16", SASS_F16},
+                        {"f32", SASS_F32},   {"f64", SASS_F64}};
+
+// xmma_gemm_<A><B>_<result><sums>_<factors>: the third of these
+static uint32_t format_of_xmma(const char *name) {
+  const char *at = strstr(name, "xmma_gemm_");
+  SassFormat format = SASS_OTHER;
+  if (!at) return 0;
+  at += strlen("xmma_gemm_");
+  for (unsigned n = 0; n < 3; n++) {
+    if (*at == '_') at++;
+    size_t i = 0;
+    while (i < ARRAY_LEN(names_of_formats) &&
+           strncmp(at, names_of_formats[i].text, strlen(names_of_formats[i].text)))
+      i++;
+    if (i == ARRAY_LEN(names_of_formats)) return 0;
+    at += strlen(names_of_formats[i].text);
+    format = names_of_formats[i].format;
+  }
+  return SASS_BIT(format);
+}
+
+static uint32_t format_of_name(const SessionKernel *k) {
+  uint32_t format = format_of_xmma(k->name);
+  if (format) return format;
+  if (strstr(k->name, "sgemm") || strstr(k->name, "sgemv")) return SASS_BIT(SASS_F32);
+  return strstr(k->name, "dgemm") || strstr(k->name, "dgemv") ? SASS_BIT(SASS_F64) : 0;
+}
+
 // --- all kernels ---
 
 const char *fp_closed_refuses(SessionKernel *k, const SassStores *stores) {
   if (chooses_format(k)) return NULL;
   for (uint32_t i = 0; i < stores->n; i++) {
     const SassStore *s = &stores->list[i];
-    uint32_t floats = s->formats & SASS_FLOATS;
-    if (floats && !is_one(floats)) return "it stores numbers of several formats at one place";
-    if (s->param == SASS_NO_PARAM && floats && s->formats & SASS_BIT(SASS_OTHER))
+    if (s->param == SASS_NO_PARAM && s->formats & SASS_FLOATS &&
+        s->formats & SASS_BIT(SASS_OTHER) && !(s->formats & format_of_name(k)))
       return "it stores numbers and other things at places that are not known";
   }
   return NULL;
@@ -48,9 +81,11 @@ uint32_t fp_closed_formats(const SessionClosedLaunch *l, uint32_t param) {
   const SassStores *s = l->stores;
   for (uint32_t i = 0; i < s->n; i++) {
     if (s->list[i].param != param) continue;
-    uint32_t formats = s->list[i].formats, floats = formats & SASS_FLOATS;
+    uint32_t formats = s->list[i].formats, floats = formats & SASS_FLOATS,
+             named = formats & format_of_name(l->kernel);
     if (!floats || is_one(floats)) return formats;
-    return chosen_format(l) | SASS_BIT(SASS_OTHER);
+    if (chooses_format(l->kernel)) return chosen_format(l) | SASS_BIT(SASS_OTHER);
+    return named ? named | SASS_BIT(SASS_OTHER) : formats;
   }
   return 0;
 }

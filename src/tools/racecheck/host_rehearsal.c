@@ -8,7 +8,7 @@
 #include "tools/racecheck/host.h"
 
 // Steps for one question, and for all of them; questions that may fail for one kernel.
-enum { MOST_AT_ONCE = 1 << 23, MOST_IN_ALL = 1 << 27, MOST_FAILURES = 4 };
+enum { MOST_AT_ONCE = 1 << 24, MOST_IN_ALL = 1 << 28, MOST_FAILURES = 4 };
 enum { MOST_THREADS = 1024, MOST_NESTED = 6 };
 static uint32_t spent;
 
