@@ -6,6 +6,7 @@
 #include "closed/closed.h"
 
 #include "gpu/closed.h"
+#include "gpu/stalls.h"
 
 enum { RECORD_BYTES = 512, RECORDS = 2048 };
 _Static_assert(sizeof(WgClosed) <= RECORD_BYTES, "record of a stream");
@@ -33,6 +34,7 @@ struct GpuClosedRecords {
 
 CUresult gpu_cuInit(unsigned flags) {
   CUresult result = gpu_real.cuInit(flags);
+  if (session_wants(SESSION_WANTS_STALLS)) gpu_stall_lines_open();  // before any code is loaded
   if (result == CUDA_SUCCESS && session_patches_closed()) closed_start(session_closed_library());
   return result;
 }
