@@ -1,6 +1,8 @@
 // The rounds of a launch with interrupts, on a GPU: what interrupt_serve asks of the device.
 #include "gpu/interrupts.h"
 
+#include <time.h>
+
 extern const char probe_gather_kernel_text[];
 
 typedef struct Kernels {  // those that gather, in one context
@@ -130,12 +132,23 @@ static bool prepare_job(Serving *s, const InterruptRun *run) {
   return true;
 }
 
+// Where no service looks at the kernel, this thread makes room for it.
+static bool wait_for_first(Serving *s) {
+  const struct timespec pause = {.tv_nsec = 20000};
+  CUresult result = CUDA_ERROR_NOT_READY;
+  if (!s->g->alone) return ok_or(s, gpu_interrupts_wait_for_first(s->g));
+  while ((result = gpu_real.cuStreamQuery(s->g->stream)) == CUDA_ERROR_NOT_READY)
+    if (!gpu_interrupts_wants_room(s->launch) || !gpu_interrupts_make_room(s->launch))
+      nanosleep(&pause, NULL);
+  return ok_or(s, result);
+}
+
 // Most launches suspend no thread, nor do most when they go on: one word says so.
 static bool is_suspended(Serving *s, const InterruptRun *run) {
   uint32_t suspended = 1;
   GpuInterrupts *g = s->g;
   if (g->launch.notify) {
-    ok_or(s, gpu_interrupts_wait_for_first(g));
+    wait_for_first(s);
     return g->gate->news->what != NEWS_NONE;
   }
   read_memory(s, &suspended, run->launch.control + offsetof(InterruptControl, suspended),
@@ -281,6 +294,7 @@ static bool resume(void *user, const InterruptRun *run) {
 // still find its serial in its gate, and wait for their turn as well.
 static bool begin_now(Serving *s) {
   GpuInterrupts *g = s->g;
+  g->alone = true;
   g->gate->news->what = NEWS_NONE;
   interrupt_follow_nobody(&g->launch);
   memcpy(g->room + g->kernel->param_at, &g->launch, sizeof g->launch);
@@ -326,9 +340,8 @@ CUresult gpu_interrupts_rounds(GpuLaunch *l) {
                             .served = session_wants_interrupts() ? served : NULL,
                             .limit_ns = session_hang_ns(),
                             .user = &s};
-  if (g->gate && ok_or(&s, gpu_interrupts_wait_for_first(g)) &&
-      g->gate->news->what == NEWS_NOT_BEGUN)
-    begin_now(&s);
+  if (g->gate && wait_for_first(&s) && g->gate->news->what == NEWS_NOT_BEGUN && begin_now(&s))
+    wait_for_first(&s);
   bool ok = has_room(&s, &err) && interrupt_serve(&device, &run, &err);
   atomic_store(&l->of->suspends, g->entered);
   if (ok) {

@@ -318,6 +318,7 @@ CUresult gpu_interrupts_end(GpuLaunch *l, CUresult result) {
   if (result != CUDA_SUCCESS) free_launch(g);
   else if (session_tools() || !g->gate || !prepare_for_service(g)) {
     leave_line(g);
+    g->alone = true;
     return gpu_interrupts_serve(l, SERVE_ALL);
   } else {
     bool in_line = g->in_line;

@@ -98,6 +98,7 @@ struct GpuInterrupts {
   uint8_t *room;  // all parameters
   CUevent ended;  // the first kernel has; NULL: the stream tells
   CUstream own;   // for the rest, where the stream is one of the thread's; NULL: it is not
+  bool alone;     // no service looks at its first kernel
   bool entered;   // the second kernel has been launched
   bool clean;     // … and all its threads have ended
   CUresult result;

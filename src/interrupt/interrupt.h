@@ -96,10 +96,10 @@ typedef struct InterruptSizes {
   size_t fixed, places, saved, all;
   uint32_t grid[3];
 } InterruptSizes;
-// What it needs for each thread that is suspended, each thread, each block, and each block that is
-// stopped; dynamic shared memory comes on top, and 1 byte for 4 threads.
+// What it needs for each thread that is suspended, each thread, and each block with such threads;
+// dynamic shared memory comes on top, and little for the grid: docs/interrupts.md.
 typedef struct InterruptMemory {
-  uint32_t caller, thread, block, stopped;
+  uint32_t caller, thread, stopped;
 } InterruptMemory;
 InterruptMemory interrupt_memory(const InterruptKernel *k);
 bool interrupt_sizes(const InterruptKernel *k, const InterruptShape *shape, InterruptSizes *s,

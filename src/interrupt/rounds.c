@@ -14,7 +14,6 @@ static size_t round_up(size_t n) { return (n + 255) / 256 * 256; }
 InterruptMemory interrupt_memory(const InterruptKernel *k) {
   return (InterruptMemory){.caller = k->place_bytes + 4,  // its number in the list of callers
                            .thread = k->local_bytes,
-                           .block = k->saves_blocks ? 12 + (k->uses_clusters ? 4 : 0) : 4,
                            .stopped = k->saves_blocks ? k->block_bytes : 0};
 }
 
