@@ -45,7 +45,7 @@ static void print_memory(const InterruptKernel *k, Str *out) {
 
 // A kernel that cannot be suspended stays as it is.
 static bool split_kernels(PtxModule *m, bool in_line, Str *out, Error *err) {
-  Interrupts result = {.in_line = in_line};
+  Interrupts result = {.in_line = in_line, .listed = in_line};
   if (!interrupt_pass(&m, 1, &result, err)) return false;
   for (uint32_t i = 0; i < result.n; i++) {
     if (result.kernels[i].refused) fprintf(stderr, "%s\n", result.kernels[i].refused);

@@ -87,6 +87,7 @@ bool gpu_emit(const GpuSource *s, const GpuRefused *refused, PtxModule **units, 
   }
   bool may_wait = made == n && gpu_may_wait(units, n);
   emitted->interrupts.in_line = !session_tools();
+  emitted->interrupts.listed = weave_takes_list(session_plan());
   bool split = made == n && interrupt_pass(units, n, &emitted->interrupts, err);
   if (split && ((!session_tools() && !session_plan()->find_writes) ||
                     weave_wanted(units, n, refused, out, err))) {

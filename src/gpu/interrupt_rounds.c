@@ -109,7 +109,9 @@ static bool prepare_job(Serving *s, const InterruptRun *run) {
   GpuInterrupts *g = s->g;
   uint32_t n = run->kernel->ncalls;
   CUdeviceptr totals;
-  if (!g->counts) g->counts = gpu_buffer_new(g->ctx, 4 * (n + 2) * (size_t)GATHER_BLOCKS, false);
+  if (!g->counts)
+    g->counts = gpu_buffer_new(g->ctx, 4 * (n + 2) * (size_t)GATHER_BLOCKS + 2 * sizeof(WgReports),
+                               false);
   if (!g->calls) g->calls = gpu_buffer_new(g->ctx, n * sizeof(GatherCall), false);
   if (!g->totals) g->totals = gpu_buffer_new(g->ctx, (n + 1) * sizeof(GatherCall), true);
   if (!g->counts || !g->calls || !g->totals || !load_kernels(g->ctx, &s->kernels) ||
@@ -273,6 +275,27 @@ static bool tell_results(Serving *s, const InterruptRun *run) {
   return ok;
 }
 
+// Findings in a launch of listed blocks name the blocks that they are: it has a WgReports of its
+// own.
+static bool tell_list(Serving *s, GpuLaunch *l) {
+  WgLaunch *record = gpu_launch_record(l);
+  const GpuInterrupts *g = s->g;
+  struct {
+    uint64_t list;
+    uint32_t grid[2];
+  } named = {s->job.list, {g->launch.grid[0], g->launch.grid[1]}};
+  _Static_assert(sizeof named == sizeof(WgReports) - offsetof(WgReports, list), "as in WgReports");
+  CUdeviceptr own = g->counts->p + g->counts->size - sizeof(WgReports);
+  if (!record || !record->channel) return true;
+  if (!ok_or(s,
+             gpu_real.cuMemcpyDtoDAsync_v2(own, record->channel, sizeof(WgReports), g->stream)) ||
+      !ok_or(s, gpu_real.cuMemcpyHtoDAsync_v2(own + offsetof(WgReports, list), &named, sizeof named,
+                                              g->stream)))
+    return false;
+  record->channel = own;
+  return true;
+}
+
 static bool resume(void *user, const InterruptRun *run) {
   Serving *s = user;
   GpuInterrupts *g = s->g;
@@ -286,8 +309,9 @@ static bool resume(void *user, const InterruptRun *run) {
   l.config = s->launch->config;
   if (!tell_results(s, run)) return false;
   gpu_launch_begin(&l, s->launch->of->resume, NULL, g->list, NULL);
-  return ok_or(s, gpu_launch_end(&l, launch_again(s, &l, listed))) &&
-         launch_gather(s, s->kernels.count, s->threads);
+  bool told = !listed || tell_list(s, &l);
+  CUresult result = told ? launch_again(s, &l, listed) : s->g->result;
+  return ok_or(s, gpu_launch_end(&l, result)) && launch_gather(s, s->kernels.count, s->threads);
 }
 
 // It followed a launch that has suspended threads. Now all before it have ended. Launches behind it

@@ -44,6 +44,12 @@ static void extend_list(GpuLaunch *l, const WovenKernel *code, void *record) {
   l->params = list;
 }
 
+WgLaunch *gpu_launch_record(const GpuLaunch *l) {
+  const WovenKernel *code = l->of ? l->of->code : NULL;
+  bool added = code && code->record_bytes && l->extra == l->list;
+  return added ? (WgLaunch *)((uint8_t *)l->list[1] + code->record_offset) : NULL;
+}
+
 // false: parameters that the driver may refuse. Of a buffer that is too long or too short it thinks
 // what it likes: NVIDIA's takes a short one and leaves the rest undefined.
 static bool read_params(const GpuLaunch *l, const WovenKernel *code, SessionParams *given) {

@@ -303,7 +303,7 @@ static bool split_kernel(Splitting *p, PtxFunc *f, InterruptKernel *k, Error *er
     k->block_bytes = shape.words_at;
     k->local_bytes = shape.local_bytes;
     shape.place_bytes = k->place_bytes = PLACE_CONTEXT + k->context_bytes;
-    k->is_listed = shape.is_listed = p->out->in_line && !stops.uses_clusters && listed_can_be(f);
+    k->is_listed = shape.is_listed = p->out->listed && !stops.uses_clusters && listed_can_be(f);
     k->resume = arena_printf(&p->out->arena, "%s_resume_%s", PREFIX, f->name);
     PtxFunc *second = copy_function(m, f, k->resume);
     add_function(m, second);
@@ -463,7 +463,7 @@ static bool split_module(Splitting *p, Error *err) {
 }
 
 bool interrupt_pass(PtxModule **units, uint32_t n, Interrupts *out, Error *err) {
-  *out = (Interrupts){.in_line = out->in_line};
+  *out = (Interrupts){.in_line = out->in_line, .listed = out->listed};
   bool ok = true;
   for (uint32_t u = 0; u < n && ok; u++) {
     Splitting p = {.m = units[u], .out = out};

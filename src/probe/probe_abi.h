@@ -76,6 +76,10 @@ typedef struct WgReports {
   // end; 0: they are the same
   uint64_t far_counts;
   uint32_t sites, reserved;
+  // … of uint32_t[blocks of the launch]: what the numbers of its blocks mean, in a grid of so many;
+  // 0: what they are
+  uint64_t list;
+  uint32_t grid_x, grid_y;
 } WgReports;
 
 // Who counts adds to one of these words, others to others (by multiprocessor, or by what is stored
@@ -110,7 +114,7 @@ typedef struct WgChannel {
   uint32_t counts_exact;  // 0: the device has better ones
   uint32_t
       tool_count;  // of a tool: its device code adds to it, its half inside the program reads it
-  uint8_t pad0[40];
+  uint8_t pad0[24];
   uint32_t head;  // slots handed out; the device's atomics
   uint8_t pad1[124];
   uint32_t tail;  // slots read; written by the command only

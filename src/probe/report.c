@@ -35,15 +35,27 @@ typedef struct Said {
   uint64_t address, value, extra, value1, value2, value3, extra2;
 } Said;
 
+DEVICE void write_block(const WgReports *r, volatile WgFinding *f) {
+  uint32_t x = device_ctaid_x(), y = device_ctaid_y(), z = device_ctaid_z();
+  if (r->list) {
+    uint32_t block = ((const uint32_t *)r->list)[x];
+    x = block % r->grid_x;
+    y = block / r->grid_x % r->grid_y;
+    z = block / r->grid_x / r->grid_y;
+  }
+  f->block[0] = x;
+  f->block[1] = y;
+  f->block[2] = z;
+}
+
 // Word by word, so that nothing of it is on the stack: a kernel that had none would get one.
-DEVICE void write_finding(WgChannel *ch, uint32_t slot, uint32_t lanes, Said s) {
+DEVICE void write_finding(const WgReports *r, uint32_t slot, uint32_t lanes, Said s) {
+  WgChannel *ch = (WgChannel *)r->channel;
   volatile WgFinding *f = (volatile WgFinding *)((char *)ch + ch->slots_at) + slot % ch->slots;
   f->kind = s.kind;
   f->site = s.site;
   f->launch = s.launch;
-  f->block[0] = device_ctaid_x();
-  f->block[1] = device_ctaid_y();
-  f->block[2] = device_ctaid_z();
+  write_block(r, f);
   f->thread[0] = device_tid_x();
   f->thread[1] = device_tid_y();
   f->thread[2] = device_tid_z();
@@ -88,7 +100,7 @@ DEVICE void report_lanes(const WgReports *r, uint32_t lanes, Said s) {
       return;
     }
     int64_t slot = take_slot(ch);
-    if (slot >= 0) write_finding(ch, (uint32_t)slot, lanes, s);
+    if (slot >= 0) write_finding(r, (uint32_t)slot, lanes, s);
     device_add64((uint64_t *)r->counts + s.site, WG_COUNT_DESCRIBED);
     if (slot >= 0) return;
   }

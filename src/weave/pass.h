@@ -39,6 +39,8 @@ typedef struct Pass {
   bool spills_always;
   // Programs are to allocate each object by itself, without the caches of frameworks.
   bool needs_each_object;
+  // Its code numbers blocks in findings only: a launch may number them otherwise (WgReports.list).
+  bool numbers_in_findings;
   bool hears_nvtx;  // programs are to tell what they annotate: pools of memory, ranges of work
   // What the user's options mean for the pass: WeavePlan.tool_options. plan: all but those. May be
   // NULL.

@@ -40,6 +40,14 @@ const Pass *pass_alone(const Program *p) {
   return tools && !(tools & (tools - 1)) ? pass_of(p, (unsigned)__builtin_ctz(tools)) : NULL;
 }
 
+bool weave_takes_list(const WeavePlan *plan) {
+  const Program p = {.plan = plan};
+  for (unsigned t = 0; t < 32; t++)
+    if (plan->tools >> t & 1 && !(pass_of(&p, t) && pass_of(&p, t)->numbers_in_findings))
+      return false;
+  return true;
+}
+
 static bool weave_function(Program *p, PtxFunc *f, uint32_t unit, Error *err) {
   const FuncInfo *info = func_info(f);
   // A kernel left alone whose functions have probes must still say that it has no record.

@@ -40,6 +40,8 @@ typedef struct WeavePlan {
 } WeavePlan;
 struct Options;
 void weave_set_options(WeavePlan *plan, const struct Options *o);  // sets tool_options
+// Blocks of a launch may be numbered otherwise, if WgReports.list says how.
+bool weave_takes_list(const WeavePlan *plan);
 
 // Where an instruction is in the source: places[0] is the line itself, places[1] where that
 // function was inlined, and so on.

@@ -114,4 +114,5 @@ const Pass pass_memcheck = {.options = options,
                             .weave = weave,
                             .inlines_debug = 8000,
                             .needs_each_object = true,
+                            .numbers_in_findings = true,
                             .hears_nvtx = true};
