@@ -190,8 +190,7 @@ void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **ext
 CUresult gpu_launch_end(GpuLaunch *l, CUresult result);  // returns the result
 // a SessionParamInfo
 bool gpu_launch_param(void *gpu_function, uint32_t i, size_t *offset, size_t *size);
-// The record that was added to the launch's parameters, which may be changed until it is made; NULL:
-// none
+// The record that was added to the parameters, which may be changed before the launch; NULL: none
 WgLaunch *gpu_launch_record(const GpuLaunch *l);
 // what a list for `extra` says; false: it is none
 bool gpu_launch_extra(void **extra, const void **buffer, size_t *size);

@@ -55,8 +55,8 @@ typedef struct Interrupts {
 #define INTERRUPT_PREFIX "__wgint"  // names that the pass adds begin so
 #define INTERRUPT_REG_PREFIX EARLY_REG_PREFIX
 bool interrupt_occurs(const char *text, size_t len);  // false: no unit needs the pass
-// Changes the units in place; all of *out but in_line and listed is overwritten. false: err says why; the
-// units must not be used any more.
+// Changes the units in place; all of *out but in_line and listed is overwritten. false: err says
+// why; the units must not be used any more.
 bool interrupt_pass(PtxModule **units, uint32_t n, Interrupts *out, Error *err);
 const InterruptKernel *interrupt_kernel(const Interrupts *i, const char *name);  // NULL: none
 void interrupt_free(Interrupts *i);
