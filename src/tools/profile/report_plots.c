@@ -86,6 +86,7 @@ static void call_json(const ProfileModel *m, const RunMeasure *x, uint64_t first
   json_text(s, "kind", kinds[v[CALL_KIND] % CALL_KINDS]);
   json_text(s, "name", x->kernel ? run_readable_name(m->run, x->kernel) : x->text);
   json_number(s, "stream", v[CALL_STREAM]);
+  json_number(s, "device", v[CALL_DEVICE]);
   json_number(s, "bytes", v[CALL_BYTES]);
   json_text(s, "file", x->file);
   json_number(s, "line", x->line);
@@ -93,6 +94,8 @@ static void call_json(const ProfileModel *m, const RunMeasure *x, uint64_t first
     json_number(s, "begin", v[CALL_BEGIN] - first);
     json_number(s, "end", v[CALL_END] - first);
   }
+  if (v[CALL_QUEUED] >= first) json_number(s, "queued", v[CALL_QUEUED] - first);
+  if (v[CALL_SUBMITTED] >= first) json_number(s, "submitted", v[CALL_SUBMITTED] - first);
   if (v[CALL_STARTED] >= first && v[CALL_STARTED]) {
     json_number(s, "started", v[CALL_STARTED] - first);
     json_number(s, "ended", v[CALL_ENDED] - first);
