@@ -3,7 +3,7 @@
 set -u
 . tests/lib/check.sh
 for program in nvcc ptxas; do
-  command -v $program > /dev/null || { echo "skip spill_lines: $program is not installed"; exit 77; }
+  command -v $program > /dev/null || { echo "$program is not installed"; exit 77; }
 done
 d=$TEST_DIR
 tests/lib/nvcc -w -g -O3 -lineinfo -gencode "arch=compute_90,code=[compute_90,sm_90]" \

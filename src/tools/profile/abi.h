@@ -41,9 +41,7 @@ enum {
   STAMP_ACTIVE,    // when it was idle before, less when it was not any more
   STAMP_LAST,      // the clock when the last thread ended
   STAMP_CYCLES,    // of all threads
-  STAMP_THREADS,
-  STAMP_WARPS,
-  STAMP_WORDS = 8
+  STAMP_WORDS
 };
 
 // A branch has one: warps of which some lanes took it and others did not.

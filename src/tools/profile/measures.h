@@ -42,8 +42,6 @@ enum { BRANCH_WARPS, BRANCH_PARTED, BRANCH_IDLE };  // IDLE: instructions of war
 enum {
   OCCUPANCY_ACTIVE,  // cycles in which multiprocessors had threads of the kernel
   OCCUPANCY_CYCLES,  // of its threads
-  OCCUPANCY_THREADS,
-  OCCUPANCY_WARPS,
   OCCUPANCY_COUNT
 };
 enum {

@@ -112,9 +112,9 @@ static double ideal_of(const RunMeasure *m) {
 // As Nsight Compute defines it: warps on a multiprocessor, in the cycles in which it has any.
 double profile_achieved_warps(const KernelProfile *k) {
   const uint64_t *v = k->achieved;
-  if (!v[OCCUPANCY_ACTIVE] || !v[OCCUPANCY_THREADS]) return 0;
+  if (!v[OCCUPANCY_ACTIVE] || !k->threads) return 0;
   double warps = (double)v[OCCUPANCY_CYCLES] / (double)v[OCCUPANCY_ACTIVE] *
-                 (double)v[OCCUPANCY_WARPS] / (double)v[OCCUPANCY_THREADS];
+                 (double)((k->threads + 31) / 32) / (double)k->threads;
   return warps <= 128 ? warps : 0;  // more than any device holds: a clock went back
 }
 

@@ -56,7 +56,6 @@ static void begin_warp(Stamps *s) {
   EMIT(c, "atom.global.add.u32", opd_reg(s->resident), counter(s, c, counters, STAMP_RESIDENT),
        opd_reg(n));
   EMIT(c, "ld.volatile.global.u64", opd_reg(s->last), counter(s, c, counters, STAMP_LAST));
-  EMIT(c, "red.global.add.u64", counter(s, c, counters, STAMP_WARPS), opd_imm(1));
   code_guard(c, NULL, false);
 }
 
@@ -64,18 +63,15 @@ static void begin_warp(Stamps *s) {
 static void end_lanes(const Stamps *s, Code *c, PtxReg *counters, PtxReg *now, PtxReg *lanes) {
   Body *b = s->body;
   PtxReg *n = body_temp(b, TYPE_B32, 1), *less = body_temp(b, TYPE_B32, 2),
-         *wide = body_temp(b, TYPE_B64, 2), *lived = body_temp(b, TYPE_B32, 3),
-         *sum = body_temp(b, TYPE_B64, 3);
+         *lived = body_temp(b, TYPE_B32, 3), *sum = body_temp(b, TYPE_B64, 3);
   EMIT(c, "popc.b32", opd_reg(n), opd_reg(lanes));
   EMIT(c, "neg.s32", opd_reg(less), opd_reg(n));
   EMIT(c, "cvt.u32.u64", opd_reg(lived), opd_reg(now));
   EMIT(c, "sub.u32", opd_reg(lived), opd_reg(lived), opd_reg(s->began));
   EMIT(c, "mul.wide.u32", opd_reg(sum), opd_reg(lived), opd_reg(n));
-  EMIT(c, "cvt.u64.u32", opd_reg(wide), opd_reg(n));
   EMIT(c, "red.global.max.u64", counter(s, c, counters, STAMP_LAST), opd_reg(now));
   EMIT(c, "red.global.add.u32", counter(s, c, counters, STAMP_RESIDENT), opd_reg(less));
   EMIT(c, "red.global.add.u64", counter(s, c, counters, STAMP_CYCLES), opd_reg(sum));
-  EMIT(c, "red.global.add.u64", counter(s, c, counters, STAMP_THREADS), opd_reg(wide));
 }
 
 static void end_warp(Code *c, void *user) {
