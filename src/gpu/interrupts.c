@@ -89,14 +89,15 @@ static CUresult line_up(GpuInterrupts *g, GpuFunction *of, uint64_t stream) {
 // So many there is room for now.
 static uint32_t room_for_places(const GpuInterrupts *g) {
   size_t groups = g->memory->places->size / (32 * g->sizes.place_bytes);
-  return (uint32_t)MIN(groups * 32, g->sizes.threads);
+  return (uint32_t)MIN(MIN(groups, g->sizes.place_groups) * 32, UINT32_MAX);
 }
 static uint32_t room_for_slots(const GpuInterrupts *g) {
   size_t each = g->sizes.saved_stride, blocks = g->sizes.blocks;
   return (uint32_t)(each ? MIN(g->memory->saved->size / each, blocks) : blocks);
 }
 static bool has_room_for_all(const GpuInterrupts *g) {
-  return room_for_places(g) == g->sizes.threads && room_for_slots(g) == g->sizes.blocks;
+  return room_for_places(g) >= g->sizes.place_groups * 32 - 1 &&
+         room_for_slots(g) == g->sizes.blocks;
 }
 
 bool gpu_interrupts_wants_room(const GpuLaunch *l) {

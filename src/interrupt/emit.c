@@ -150,16 +150,47 @@ static PtxOperand place_word(Code *c, unsigned at) {
   return opd_at(c, opd_reg(wide(c, 2)), 32 * (int64_t)at);
 }
 
-// The first kernel: the thread has none yet.
+// One lane takes places for all that are here: n gets this lane's number among those of the counter
+// at `at`.
+static void count_lanes(Code *c, PtxReg *at, PtxReg *n) {
+  PtxReg *here = word(c, 5), *lower = word(c, 6), *all = word(c, 7), *leads = pred(c, 0);
+  EMIT(c, "activemask.b32", opd_reg(here));
+  EMIT(c, "mov.u32", opd_reg(lower), opd_sreg(SREG_LANEMASK_LT, SEL_NONE));
+  EMIT(c, "and.b32", opd_reg(lower), opd_reg(lower), opd_reg(here));
+  EMIT(c, "popc.b32", opd_reg(lower), opd_reg(lower));
+  EMIT(c, "popc.b32", opd_reg(all), opd_reg(here));
+  EMIT(c, "setp.eq.u32", opd_reg(leads), opd_reg(lower), opd_imm(0));
+  EMIT(c, "mov.u32", opd_reg(n), opd_imm(0));
+  code_guard(c, leads, false);
+  EMIT(c, "atom.global.add.u32", opd_reg(n),
+       opd_at(c, opd_reg(at), offsetof(InterruptControl, places)), opd_reg(all));
+  code_guard(c, NULL, false);
+  EMIT(c, "brev.b32", opd_reg(all), opd_reg(here));
+  EMIT(c, "clz.b32", opd_reg(all), opd_reg(all));  // the lane that leads
+  EMIT(c, "shfl.sync.idx.b32", opd_reg(n), opd_reg(n), opd_reg(all), opd_imm(31), opd_reg(here));
+  EMIT(c, "add.u32", opd_reg(n), opd_reg(n), opd_reg(lower));
+}
+
+// The first kernel: the thread has none yet. The warp says which counter gives one.
 static void take_place(Emitter *e, Code *c) {
-  PtxReg *at = wide(c, 2);
-  load_launch(e, c, at, LAUNCH(control));
-  EMIT(c, "atom.global.add.u32", opd_reg(e->place),
-       opd_at(c, opd_reg(at), offsetof(InterruptControl, places)), opd_imm(1));
-  emit_wait_for_room(e, c, e->place, LAUNCH(room_places), offsetof(InterruptNews, room_places));
+  PtxReg *at = wide(c, 2), *counter = word(c, 3), *n = word(c, 4);
   mark_of_thread(e, c);
   word_at(e, c, at, LAUNCH(marks));
   EMIT(c, "red.global.or.b32", opd_at(c, opd_reg(at), 0), opd_reg(word(c, 1)));
+  EMIT(c, "mul.lo.u32", opd_reg(counter), opd_reg(counter), opd_imm(PLACE_COUNTER_HASH));
+  EMIT(c, "shr.u32", opd_reg(counter), opd_reg(counter), opd_imm(PLACE_COUNTER_SHIFT));
+  EMIT(c, "mul.wide.u32", opd_reg(wide(c, 3)), opd_reg(counter),
+       opd_imm(sizeof(((InterruptControl *)0)->places[0])));
+  load_launch(e, c, at, LAUNCH(control));
+  EMIT(c, "add.u64", opd_reg(at), opd_reg(at), opd_reg(wide(c, 3)));
+  count_lanes(c, at, n);
+  EMIT(c, "shr.u32", opd_reg(e->place), opd_reg(n), opd_imm(5));
+  EMIT(c, "mad.lo.u32", opd_reg(e->place), opd_reg(e->place), opd_imm(PLACE_COUNTERS),
+       opd_reg(counter));
+  EMIT(c, "shl.b32", opd_reg(e->place), opd_reg(e->place), opd_imm(5));
+  EMIT(c, "and.b32", opd_reg(n), opd_reg(n), opd_imm(31));
+  EMIT(c, "add.u32", opd_reg(e->place), opd_reg(e->place), opd_reg(n));
+  emit_wait_for_room(e, c, e->place, LAUNCH(room_places), offsetof(InterruptNews, room_places));
   emit_this_thread(e, c);
   EMIT(c, "cvt.u32.u64", opd_reg(word(c, 5)), opd_reg(e->thread));
   place_address(e, c, e->place, 2);

@@ -18,14 +18,15 @@ static void order_places(const InterruptRun *run, InterruptControl *c) {
     firsts[w] = n;
     n += (uint32_t)__builtin_popcount(marks[w]);
   }
-  for (uint32_t p = 0; p < c->places; p++) {
-    uint32_t thread = *place_word(run, p, PLACE_THREAD);
-    size_t in_block = thread % run->block_threads,
-           w = thread / run->block_threads * run->block_words + in_block / 32;
-    uint32_t lower = marks[w] & ((1u << in_block % 32) - 1);
-    *place_word(run, firsts[w] + (uint32_t)__builtin_popcount(lower), PLACE_ORDER) = p;
-  }
-  c->ordered = c->places;
+  for (uint32_t counter = 0; counter < PLACE_COUNTERS; counter++)
+    for (uint32_t i = 0; i < c->places[counter].taken; i++) {
+      uint32_t p = PLACE_OF(counter, i), thread = *place_word(run, p, PLACE_THREAD);
+      size_t in_block = thread % run->block_threads,
+             w = thread / run->block_threads * run->block_words + in_block / 32;
+      uint32_t lower = marks[w] & ((1u << in_block % 32) - 1);
+      *place_word(run, firsts[w] + (uint32_t)__builtin_popcount(lower), PLACE_ORDER) = p;
+    }
+  c->ordered = n;
 }
 
 // The call at which the i-th thread with a place is suspended; ncalls: it is not at one

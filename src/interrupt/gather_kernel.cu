@@ -140,15 +140,26 @@ DEVICE uint32_t ordered(const GatherJob *j) {
   return load4(j->control + __builtin_offsetof(InterruptControl, ordered));
 }
 
+// Places that counter c has given.
+DEVICE uint32_t taken(const GatherJob *j, uint32_t c) {
+  return load4(j->control + __builtin_offsetof(InterruptControl, places) +
+               c * sizeof(((InterruptControl *)0)->places[0]));
+}
+
+// Each warp looks at whole groups.
 extern "C" __attribute__((global)) void interrupt_gather_order(GatherJob j) {
-  uint32_t n = ordered(&j), step = blocks_of_grid() * GATHER_THREADS;
-  for (uint64_t p = block_of_grid() * GATHER_THREADS + thread_of_block(); p < n; p += step) {
-    uint32_t thread = load4(place_word(&j, (uint32_t)p, PLACE_THREAD)),
+  uint32_t lane = thread_of_block() % 32, warps = blocks_of_grid() * WARPS,
+           warp = block_of_grid() * WARPS + thread_of_block() / 32, counter = warp % PLACE_COUNTERS,
+           n = taken(&j, counter);
+  for (uint64_t group = warp / PLACE_COUNTERS; group * 32 < n; group += warps / PLACE_COUNTERS) {
+    uint32_t i = (uint32_t)group * 32 + lane;
+    if (i >= n) continue;
+    uint32_t p = PLACE_OF(counter, i), thread = load4(place_word(&j, p, PLACE_THREAD)),
              in_block = thread % j.block_threads,
              w = thread / j.block_threads * j.block_words + in_block / 32,
              lower = load4(j.marks + 4ull * w) & ((1u << in_block % 32) - 1),
              at = load4(j.firsts + 4ull * w) + __builtin_popcount(lower);
-    store4(place_word(&j, at, PLACE_ORDER), (uint32_t)p);
+    store4(place_word(&j, at, PLACE_ORDER), p);
   }
 }
 

@@ -92,7 +92,7 @@ typedef struct InterruptShape {
 // The bytes of what a launch needs: `fixed` in any case, `places` if all its threads are suspended,
 // `saved` if all its blocks are.
 typedef struct InterruptSizes {
-  size_t threads, blocks, block_words, words, saved_stride, place_bytes;
+  size_t threads, blocks, block_words, words, saved_stride, place_bytes, place_groups;
   size_t control, marks, stopped, clusters, workspace, firsts, list, slots, locals;
   size_t fixed, places, saved, all;
   uint32_t grid[3];

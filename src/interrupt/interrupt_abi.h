@@ -53,14 +53,23 @@ typedef struct InterruptNews {
   uint32_t unused[2];
 } InterruptNews;
 
+// Places are handed out by several counters, of which a warp uses one: a single one would be what
+// all callers wait for. Counter c gives the places of every PLACE_COUNTERS-th group, from the c-th
+// on: its n-th one is PLACE_OF(c, n).
+enum { PLACE_COUNTERS = 8, PLACE_COUNTER_HASH = 0x9e3779b1u, PLACE_COUNTER_SHIFT = 29 };
+#define PLACE_OF(counter, n) ((((n) / 32 * PLACE_COUNTERS) + (counter)) * 32 + (n) % 32)
+
 // Then uint64_t results[ncalls]: where the results of the call's interrupt are. The host writes
 // suspended, overflow and results between two rounds.
 typedef struct InterruptControl {
-  uint32_t nobody;         // always 0, which is no serial
-  uint32_t places, slots;  // that are taken
-  uint32_t ordered;        // places that are in order
-  uint32_t blocks_done;    // of a gathering kernel
-  uint32_t unused;
+  uint32_t nobody;       // always 0, which is no serial
+  uint32_t slots;        // that are taken
+  uint32_t ordered;      // threads with a place that are in order
+  uint32_t blocks_done;  // of a gathering kernel
+  uint32_t unused[28];
+  struct {
+    uint32_t taken, unused[31];
+  } places[PLACE_COUNTERS];
   uint32_t suspended;  // some thread is, since the kernel was last entered
   uint32_t overflow;   // a thread has filled its stack, and ended
 } InterruptControl;

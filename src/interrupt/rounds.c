@@ -17,6 +17,19 @@ InterruptMemory interrupt_memory(const InterruptKernel *k) {
                            .stopped = k->saves_blocks ? k->block_bytes : 0};
 }
 
+// Groups of places, if all threads of so many warps are suspended: a counter has as many as the
+// fullest of them.
+static size_t place_groups(size_t warps) {
+  enum { EXACT = 4096, FULLER = 16 };  // the fullest of all has less than 16 above the mean
+  uint32_t counts[PLACE_COUNTERS] = {0}, most = 0;
+  if (warps > EXACT) return (warps / PLACE_COUNTERS + FULLER) * PLACE_COUNTERS;
+  for (uint32_t w = 0; w < warps; w++) {
+    uint32_t n = ++counts[w * PLACE_COUNTER_HASH >> PLACE_COUNTER_SHIFT];
+    most = MAX(most, n);
+  }
+  return (size_t)most * PLACE_COUNTERS;
+}
+
 bool interrupt_sizes(const InterruptKernel *k, const InterruptShape *shape, InterruptSizes *s,
                      Error *err) {
   const uint32_t *g = shape->grid, *b = shape->block;
@@ -36,7 +49,8 @@ bool interrupt_sizes(const InterruptKernel *k, const InterruptShape *shape, Inte
   s->workspace = shape->cooperative ? round_up(64) : 0;
   s->locals = round_up(s->threads * k->local_bytes);
   s->fixed = interrupt_zeroed(s) + s->firsts + s->list + s->slots + s->locals;
-  s->places = round_up((s->threads + 31) / 32 * 32 * k->place_bytes);
+  s->place_groups = place_groups(s->words);
+  s->places = round_up(s->place_groups * 32 * k->place_bytes);
   s->saved_stride = k->saves_blocks ? k->block_bytes + (shape->shared + 15u) / 16 * 16 : 0;
   s->saved = round_up(s->blocks * s->saved_stride);
   s->all = s->fixed + s->places + s->saved;
@@ -60,7 +74,7 @@ InterruptLaunch interrupt_place(const InterruptSizes *s, uint64_t fixed, uint64_
   l.slots = l.firsts + s->firsts + s->list;
   l.locals = l.slots + s->slots;
   l.saved_stride = s->saved_stride;
-  l.room_places = (uint32_t)s->threads;
+  l.room_places = (uint32_t)MIN(s->place_groups * 32, UINT32_MAX);
   l.room_slots = (uint32_t)s->blocks;
   memcpy(l.grid, s->grid, sizeof l.grid);
   interrupt_follow_nobody(&l);
