@@ -135,7 +135,6 @@ DEVICE int device_is_nobodys(uint64_t a) {
 }  // not known
 DEVICE_SPECIAL(device_ntid_z, "ntid.z")
 DEVICE_SPECIAL(device_smid, "smid")
-DEVICE_SPECIAL(device_clock, "clock")
 DEVICE_SPECIAL(device_warpid, "warpid")
 
 #else
@@ -220,7 +219,6 @@ DEVICE uint32_t device_shared_byte(uint32_t at) {
   return 0;
 }
 DEVICE uint32_t device_smid(void) { return 0; }
-DEVICE uint32_t device_clock(void) { return 0; }
 DEVICE uint64_t device_max64(uint64_t *p, uint64_t v) {
   uint64_t old = __atomic_load_n(p, __ATOMIC_SEQ_CST);
   while (old < v &&

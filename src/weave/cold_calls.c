@@ -114,19 +114,25 @@ static bool is_crowded(const Body *b, uint32_t cold, uint32_t cold_end) {
   return most > FIT;
 }
 
-static bool has_calls(const PtxFunc *f, uint32_t from, uint32_t to) {
+enum { MOST_SPILLED = 48 };  // calls; more of them take a compiler of machine code too long
+
+static uint32_t calls_in(const PtxFunc *f, uint32_t from, uint32_t to) {
+  uint32_t n = 0;
   for (uint32_t i = from; i < to; i++)
-    if (f->stmts[i].kind == STMT_INSTR && f->stmts[i].instr->op == OP_CALL) return true;
-  return false;
+    n += f->stmts[i].kind == STMT_INSTR && f->stmts[i].instr->op == OP_CALL;
+  return n;
 }
 
 bool spare_registers(Program *p, PtxFunc *f, uint32_t unit, uint32_t cold, uint32_t cold_end,
                      Error *err) {
-  if (!has_calls(f, cold, cold_end)) return true;
+  uint32_t calls = calls_in(f, cold, cold_end);
+  if (!calls) return true;
+  const Pass *alone = pass_alone(p);
+  bool always = alone && alone->spills_always;
+  if (always && calls > MOST_SPILLED) return true;
   Spare s = {0};
   if (!body_open(&s.body, p, f, unit, err)) return false;
-  const Pass *alone = pass_alone(p);
-  bool always = alone && alone->spills_always, spills = alone && alone->spills_around,
+  bool spills = alone && alone->spills_around,
        crowded = spills && is_crowded(&s.body, cold, cold_end);
   Spill *away = NULL;
   for (uint32_t i = 0, n = 0; i < cold_end && !crowded; i++) {

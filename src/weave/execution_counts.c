@@ -357,8 +357,8 @@ bool execution_counts_end(Program *p) {
   CountTable *table = out->counts = ARENA_NEW(&out->arena, CountTable);
   t->ncounters = (t->ncounters + 15) & ~15u;  // whole lines of the cache
   table->ncounters = t->ncounters;
-  table->replicas = t->ncounters <= 2048     ? 128
-                    : t->ncounters <= 16384  ? 32
+  table->replicas = t->ncounters <= 8192     ? 128
+                    : t->ncounters <= 32768  ? 32
                     : t->ncounters <= 131072 ? 8
                                              : 1;
   table->nitems = t->items.len;

@@ -246,14 +246,6 @@ PROFILE_PROBE(wg_profile_constant_70, constant_request(slot, (uint32_t)address, 
 PROFILE_PROBE(wg_profile_generic, generic_request(slot, address, said, 0))
 PROFILE_PROBE(wg_profile_generic_70, generic_request(slot, address, said, 1))
 
-// Requests of a block's accesses were looked at, one of which has `slot`: once there were enough,
-// they are looked at by chance. It asks in one call of eight: the answer comes from far away.
-void wg_profile_enough(uint64_t slot, uint64_t word);
-__attribute__((noinline)) void wg_profile_enough(uint64_t slot, uint64_t word) {
-  if (slot < PROFILE_NOWHERE || device_clock() * SAMPLE_HASH >> 29) return;
-  if (((volatile uint64_t *)slot)[SLOT_REQUESTS] >= SAMPLE_AFTER) *(uint32_t *)word = SAMPLE_ODDS;
-}
-
 // At the end of lanes: how many instructions each has executed. Lanes that end together count for
 // their warp with the most.
 DEVICE void work_done(uint64_t slot, uint32_t work, int reduces) {

@@ -90,6 +90,14 @@ static void find_region(const Profiling *w, uint32_t block, ProfileSite *s) {
   s->region = region;
 }
 
+// The lanes that come to the end of a block; NULL: not known from its beginning.
+static PtxReg *lanes_of(const Profiling *w, uint32_t block) {
+  const IrBlock *b = &w->body->cfg->blocks[block];
+  for (uint32_t i = b->first; i < b->end; i++)
+    if (w->body->cfg->instrs[i]->op == OP_CALL) return NULL;
+  return w->counting->lanes[block];
+}
+
 // Counts the warps of which some lanes take the branch and others do not.
 static void count_branch(Profiling *w, uint32_t block, uint32_t i) {
   Body *b = w->body;
@@ -98,11 +106,14 @@ static void count_branch(Profiling *w, uint32_t block, uint32_t i) {
   s->block = w->counting->entry[block];
   find_region(w, block, s);
   Code *c = body_before(b, i);
-  PtxReg *all = body_temp(b, TYPE_B32, 2), *taken = body_temp(b, TYPE_B32, 0),
+  PtxReg *all = lanes_of(w, block), *taken = body_temp(b, TYPE_B32, 0),
          *leads = body_temp(b, TYPE_PRED, 0),
          *kept = count_loops_short_register(w->counting, block, s->slot, NULL);
-  code_guard(c, NULL, false);
-  EMIT(c, "activemask.b32", opd_reg(all));
+  if (!all) {  // some threads may have ended in a call
+    all = body_temp(b, TYPE_B32, 2);
+    code_guard(c, NULL, false);
+    EMIT(c, "activemask.b32", opd_reg(all));
+  }
   code_guard(c, in->guard, in->guard_negated);
   code_elect(c, taken, leads, w->counting->lower);
   code_guard(c, NULL, false);

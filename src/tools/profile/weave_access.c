@@ -217,8 +217,7 @@ static void keep_address(Profiling *w, Code *c, SiteCode *k, uint32_t i) {
 
 // Some lanes are not here, or the block has another shape.
 static PtxReg *not_as_known(Profiling *w, Code *c, SiteNeeds needs, unsigned temp) {
-  PtxReg *lanes = body_temp(w->body, TYPE_B32, 2), *p = body_temp(w->body, TYPE_PRED, temp);
-  EMIT(c, "activemask.b32", opd_reg(lanes));
+  PtxReg *lanes = w->counting->lanes[w->codes[0].block], *p = body_temp(w->body, TYPE_PRED, temp);
   if (needs == NEEDS_NOTHING) EMIT(c, "setp.ne.u32", opd_reg(p), opd_reg(lanes), opd_imm(-1));
   else
     EMIT(c, "setp.ne.or.u32", opd_reg(p), opd_reg(lanes), opd_imm(-1),

@@ -46,14 +46,18 @@ PtxOperand sample_request(Profiling *w, Code *c, uint32_t bytes) {
 
 void sample_count(Profiling *w, Code *c, uint32_t word, uint32_t slot) {
   Body *b = w->body;
-  PtxReg *all = body_temp(b, TYPE_PRED, 2), *counters = body_temp(b, TYPE_B64, 2),
-         *at = body_temp(b, TYPE_B64, 3);
+  PtxReg *ends = body_temp(b, TYPE_PRED, 2), *n = body_temp(b, TYPE_B64, 2),
+         *odds = body_temp(b, TYPE_B32, 3), *counters = w->counting->counters;
   code_guard(c, NULL, false);
-  EMIT(c, "setp.eq.u32", opd_reg(all), opd_reg(w->odds), opd_imm(0));
-  EMIT(c, "add.u64", opd_reg(counters), opd_reg(w->counting->counters), opd_imm(slot * 8ll));
-  EMIT(c, "add.u64", opd_reg(at), opd_reg(w->counting->counters), opd_imm(word * 4ll));
-  code_guard(c, all, false);
-  code_call(c, probe_function(b->program, b->unit, "wg_profile_enough"),
-            (PtxOperand[]){opd_reg(counters), opd_reg(at)}, 2);
+  EMIT(c, "setp.eq.u32", opd_reg(ends), opd_reg(w->odds), opd_imm(0));
+  EMIT(c, "mov.u64", opd_reg(n), opd_imm(0));
+  code_guard(c, ends, false);
+  EMIT(c, "ld.volatile.global.u64", opd_reg(n),
+       opd_at(c, opd_reg(counters), (slot + SLOT_REQUESTS) * 8ll));
+  code_guard(c, NULL, false);
+  EMIT(c, "setp.ge.u64", opd_reg(ends), opd_reg(n), opd_imm(SAMPLE_AFTER));
+  EMIT(c, "mov.u32", opd_reg(odds), opd_imm((int32_t)SAMPLE_ODDS));
+  code_guard(c, ends, false);
+  EMIT(c, "st.global.u32", opd_at(c, opd_reg(counters), word * 4ll), opd_reg(odds));
   code_guard(c, NULL, false);
 }
