@@ -367,7 +367,7 @@ static int64_t distance(int64_t from, int64_t to, int64_t modulus) {
 typedef struct Reached {
   Value first;
   bool any;
-  int64_t modulus, rows, low, high, most[3], coordinate[OF_THREAD];
+  int64_t modulus, rows, low, high, widest, most[3], coordinate[OF_THREAD];
 } Reached;
 
 static Value address_of(const Launch *l, const RaceReach *r) {
@@ -411,6 +411,7 @@ static bool add_reaches(const Launch *l, const RaceReaches *f, Reached *all, int
     int64_t at = distance(all->first.low, v.low, all->modulus);
     all->low = MIN(all->low, at);
     all->high = MAX(all->high, at + v.high - v.low + (int64_t)r->bytes);
+    all->widest = MAX(all->widest, v.high - v.low + (int64_t)r->bytes);
     for (int axis = 0; axis < 3; axis++)
       all->most[axis] = MAX(all->most[axis], threads_reaching(l, r, axis));
     for (int k = 0; k < OF_THREAD; k++)
@@ -452,19 +453,27 @@ static bool continues_beyond_grid(const Launch *l, const Value *v) {
   return false;
 }
 
-// in_rows: the places that one thread accesses are whole rows apart, and only offsets in a row
-// count.
+// How the places that one thread accesses are taken: TOGETHER: as one range. IN_ROWS: they are whole
+// rows apart, and only offsets in a row count. APART: as one more coordinate, as in an unrolled
+// loop.
+typedef enum { TOGETHER, IN_ROWS, APART } Places;
 static bool are_disjoint(const Launch *l, const RaceReaches *const *lists, uint32_t n,
-                         bool in_rows) {
+                         Places places) {
   Reached all = {0};
   for (int pass = 0; pass < 3; pass++) {
     for (uint32_t i = 0; i < n; i++)
       if (!add_reaches(l, lists[i], &all, pass)) return false;
-    if (pass == 1 && in_rows) all.modulus = gcd(all.modulus, all.rows);
-    if (pass == 1 && (all.modulus == 1 || (in_rows && !all.rows))) return false;
+    if (pass == 1 && places == IN_ROWS) all.modulus = gcd(all.modulus, all.rows);
+    if (pass == 1 && (all.modulus == 1 || (places != TOGETHER && !all.rows))) return false;
   }
-  Side sides[OF_THREAD];
+  Side sides[OF_THREAD + 1];
   unsigned nsides = 0;
+  int64_t reach = all.high - all.low;
+  if (places == APART) {
+    if (all.modulus) return false;
+    sides[nsides++] = (Side){all.rows, reach / all.rows + 1};
+    reach = all.widest;
+  }
   bool joined = !all.first.step || continues_beyond_grid(l, &all.first);
   for (int axis = 0; axis < 3; axis++) {
     const int64_t *stride = all.first.stride;
@@ -484,14 +493,14 @@ static bool are_disjoint(const Launch *l, const RaceReaches *const *lists, uint3
       sides[nsides++] = (Side){stride[3 + axis], all.coordinate[3 + axis]};
     }
   }
-  return joined && are_separate(sides, nsides, all.high - all.low, all.modulus);
+  return joined && are_separate(sides, nsides, reach, all.modulus);
 }
 
 static bool are_all_disjoint(Launch *l, const RaceReaches *const *lists, uint32_t n) {
   l->folds_steps = false;
-  if (are_disjoint(l, lists, n, false)) return true;
+  if (are_disjoint(l, lists, n, TOGETHER) || are_disjoint(l, lists, n, APART)) return true;
   l->folds_steps = true;
-  return are_disjoint(l, lists, n, false) || are_disjoint(l, lists, n, true);
+  return are_disjoint(l, lists, n, TOGETHER) || are_disjoint(l, lists, n, IN_ROWS);
 }
 
 // --- columns and pieces ---

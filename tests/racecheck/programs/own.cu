@@ -104,6 +104,13 @@ __global__ void pairs(double *a, int n) {
   a[blockIdx.x * blockDim.x + (threadIdx.x * 6 + n) % blockDim.x] = threadIdx.x;
 }
 
+__global__ void rows_too_close(float *a) {  // a thread has every 8th row, a block 16 of them
+  int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;
+  for (int i = 0; i < 32; i += 8)
+    // finds-next: race group=rows_too_close
+    a[(y + i) * 64 + x] = y;
+}
+
 int main() {
   float *a;
   cudaMalloc(&a, 1 << 16);
@@ -125,5 +132,6 @@ int main() {
   columns<<<4, 64>>>((Body *)a, 256);
   letters<<<4, 64>>>((char *)a);
   pairs<<<4, 64>>>((double *)a, 3);
+  rows_too_close<<<dim3(2, 2), dim3(32, 16)>>>(a);
   printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
 }

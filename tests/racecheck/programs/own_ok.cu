@@ -81,6 +81,12 @@ __global__ void pairs(double *a, int n) {
       1;  // the remainder is not followed
 }
 
+__global__ void rows(float *a) {  // a thread has every 8th row, a block 8 of them
+  int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;
+  for (int i = 0; i < 32; i += 8)
+    a[(y + i) * 64 + x] += y;
+}
+
 int main() {
   float *a;
   cudaMalloc(&a, 1 << 16);
@@ -101,5 +107,6 @@ int main() {
   columns<<<4, 64>>>((Body *)a, 256);
   letters<<<4, 64>>>((char *)a);
   pairs<<<4, 64>>>((double *)a, 3);
+  rows<<<dim3(2, 2), dim3(32, 8)>>>(a);
   printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
 }
