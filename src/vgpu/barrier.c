@@ -34,7 +34,7 @@ static void release(Block *b, uint32_t id) {
         if (f->state != FRAG_BARRIER || f->barrier != id) continue;
         f->state = FRAG_READY;
         f->resumed = true;
-        f->result = f->needed == 1 ? bar->popc : f->needed == 2 ? bar->and_ : bar->or_;
+        f->result = f->needed == RED_POPC ? bar->popc : f->needed == RED_AND ? bar->and_ : bar->or_;
       }
     if (bar->arrived[i]) w->shared_store_waits = true;
     bar->arrived[i] = 0;
@@ -63,7 +63,6 @@ bool block_release_stuck(Block *b) {
 }
 
 enum { KIND_SYNC, KIND_ARRIVE, KIND_RED };
-enum { RED_NONE, RED_POPC, RED_AND, RED_OR };
 
 // bar.sync/arrive/red a{, b}{, p}: a = barrier slot, b = thread count slot, c = predicate slot, d =
 // result.

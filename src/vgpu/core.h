@@ -126,6 +126,7 @@ void barrier_lanes_exited(Block *b);  // fewer threads are expected now
 // nothing can run: let one warp-level wait go on; false: a deadlock
 bool block_release_stuck(Block *b);
 // kind: 0 sync 1 arrive 2 red
+typedef enum { RED_NONE, RED_POPC, RED_AND, RED_OR } BarrierRed;
 typedef struct BarrierDesc {
   uint8_t kind;
   uint8_t red;
@@ -179,6 +180,8 @@ struct BlockTurns {
   uint32_t turn;            // the warp that had the last turn; UINT32_MAX: a round begins
   uint32_t rounds;          // since the last pause
   uint32_t alive, waiting;  // masks of warps: not ended, at the barrier
+  // bar.red: of the warps that have come, and of those that the last barrier released; by BarrierRed
+  uint32_t reduced[4], result[4];
   const Inst *left;         // TURNS_LEFT: where warp `turn` goes on
   // by warp: the head where it waits, with TURNS_BARRIER after a barrier; 0: it has not begun. With
   // TURNS_UNLOAD its turn only puts its registers into their slots

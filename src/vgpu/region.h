@@ -62,6 +62,17 @@ typedef enum {
 // How lanes that have gone different ways wait at a block: to run it alone, or to meet there.
 typedef enum { WAIT_NONE, WAIT_MASKED, WAIT_MEETING } RegionWait;
 
+// Loads with the same base, between two places where the code can be entered: one look at all that
+// they read.
+typedef struct AccessGroup {
+  const PtxReg *base;
+  bool shared;
+  unsigned lane_bytes;
+  uint32_t end;  // the first Inst behind them
+  int64_t low, high;  // the smallest and the greatest offset
+  Name good, row[4];  // may they be made as they are; host address of the lowest, by row of lanes
+} AccessGroup;
+
 typedef struct Region {
   const Code *code;
   PtxFunc *func;
@@ -80,6 +91,9 @@ typedef struct Region {
   bool *divergent;      // by block: lanes may come here apart, because of data
   bool *cold;           // by block: the interpreter's, see region_cold.c
   bool *exits;          // by Inst: an exit was asked for
+  bool *label;          // by Inst: code can come here from elsewhere
+  AccessGroup groups[8];
+  unsigned ngroups;
   Str *to;
   uint32_t next;
   bool failed;  // something does not fit: no code

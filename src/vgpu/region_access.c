@@ -42,10 +42,14 @@ static Name is_aligned(Place *p, Name n) {
   return region_emit(p->r, "icmp eq %s %s, 0", t, low.text);
 }
 
-static LaneValue read_address(Place *p) {
+static const PtxOperand *base_of(const PtxInstr *in) {
+  const PtxOperand *o = &in->ops[in->op == OP_LD ? 1 : 0];
+  return o->nlist ? &o->list[0] : o;
+}
+
+static LaneValue read_address(Place *p, int64_t offset) {
   Region *r = p->r;
-  const PtxInstr *in = p->in->src;
-  const PtxOperand *o = &in->ops[in->op == OP_LD ? 1 : 0], *base = o->nlist ? &o->list[0] : o;
+  const PtxOperand *base = base_of(p->in->src);
   unsigned bits = p->d->address_width * 8;
   LaneValue v;
   if (base->kind == OPD_REG) v = region_read(r, base->reg, false);
@@ -56,7 +60,7 @@ static LaneValue read_address(Place *p) {
   }
   if (v.form == FORM_VECTOR) return v;
   v.base = region_emit(r, "add %s %s, %lld", region_int(FORM_SAME, bits), v.base.text,
-                       (long long)p->d->offset);
+                       (long long)offset);
   if (p->shared && bits == 64) {
     v.base = region_emit(r, "trunc i64 %s to i32", v.base.text);
     if (v.form == FORM_LINEAR) {
@@ -73,8 +77,9 @@ static bool in_rows(const Place *p) {
   return p->address.form == FORM_LINEAR && !strcmp(p->address.x.text, "0");
 }
 
-// Rows of lanes side by side, rows of lanes at one place each, or all lanes at one place.
-static void look_at(Place *p) {
+// Rows of lanes side by side, rows of lanes at one place each, or all lanes at one place. span: how
+// many bytes beyond the first access others reach.
+static void look_at_all(Place *p, uint64_t span) {
   Region *r = p->r;
   bool same = p->address.form == FORM_SAME, one = same || in_rows(p);
   const char *t = region_int(FORM_SAME, p->address.bits);
@@ -85,7 +90,7 @@ static void look_at(Place *p) {
     p->good = and_all(r, p->good, side);
   }
   if (p->rows > 1) p->good = and_all(r, p->good, is_aligned(p, p->address.y));
-  uint64_t bytes = (uint64_t)p->lane_bytes * (one ? 1 : r->columns);
+  uint64_t bytes = (uint64_t)p->lane_bytes * (one ? 1 : r->columns) + span;
   for (unsigned k = 0; k < p->rows; k++) {
     Name at = p->address.base;
     if (k) {
@@ -94,6 +99,91 @@ static void look_at(Place *p) {
     }
     p->good = and_all(r, p->good, host_address(p, at, bytes, &p->row[k]));
   }
+}
+
+// --- loads that are looked at together ---
+static int64_t offset_of(const MemDesc *d) { return (int64_t)d->offset; }
+
+typedef struct Definition {
+  const PtxReg *reg;
+  bool found;
+} Definition;
+
+static void find_definition(void *ctx, PtxReg **reg, bool is_def) {
+  Definition *d = ctx;
+  d->found |= is_def && *reg == d->reg;
+}
+
+// Could the load be one of the group, as far as can be seen from its address?
+static bool is_alike(const Region *r, const AccessGroup *g, uint32_t i) {
+  const PtxInstr *in = r->code->insts[i].src;
+  if (r->shape[i] != SHAPE_LOAD || in->guard) return false;
+  const MemDesc *d = mem_desc(&r->code->insts[i]);
+  const PtxOperand *base = base_of(in);
+  return base->kind == OPD_REG && base->reg == g->base &&
+         (d->space == SPACE_SHARED) == g->shared && d->size * d->count == g->lane_bytes &&
+         (offset_of(d) - g->low) % (int64_t)g->lane_bytes == 0;
+}
+
+// Finds the loads behind the first one of a group.
+static void find_group(const Region *r, AccessGroup *g, uint32_t first) {
+  const int64_t most = 1 << 16;
+  for (uint32_t i = first; i < r->code->ninsts; i = g->end) {
+    if (i != first && (r->label[i] || !r->group_end[i])) return;
+    if (is_alike(r, g, i)) {
+      int64_t at = offset_of(mem_desc(&r->code->insts[i]));
+      if (MAX(g->high, at) - MIN(g->low, at) > most) return;
+      g->low = MIN(g->low, at);
+      g->high = MAX(g->high, at);
+    }
+    g->end = r->group_end[i];
+    Definition d = {.reg = g->base};
+    ptx_visit_regs((PtxInstr *)r->code->insts[i].src, find_definition, &d);
+    if (d.found) return;
+  }
+}
+
+// The group of a load; NULL: it has none.
+static AccessGroup *group_of(Place *p) {
+  Region *r = p->r;
+  uint32_t i = (uint32_t)(p->in - r->code->insts);
+  if (p->in->src->op != OP_LD || p->in->src->guard || r->masked || r->shape[i] != SHAPE_LOAD)
+    return NULL;
+  for (unsigned k = 0; k < r->ngroups; k++) {
+    AccessGroup *g = &r->groups[k];
+    if (i < g->end && is_alike(r, g, i) && offset_of(p->d) >= g->low && offset_of(p->d) <= g->high)
+      return g;
+  }
+  const PtxOperand *base = base_of(p->in->src);
+  if (base->kind != OPD_REG || r->ngroups == ARRAY_LEN(r->groups)) return NULL;
+  AccessGroup *g = &r->groups[r->ngroups];
+  *g = (AccessGroup){.base = base->reg,
+                     .shared = p->shared,
+                     .lane_bytes = p->lane_bytes,
+                     .low = offset_of(p->d),
+                     .high = offset_of(p->d)};
+  find_group(r, g, i);
+  if (g->low == g->high) return NULL;
+  Place all = *p;
+  all.address = read_address(&all, g->low);
+  look_at_all(&all, (uint64_t)(g->high - g->low));
+  g->good = all.good;
+  memcpy(g->row, all.row, sizeof g->row);
+  r->ngroups++;
+  return g;
+}
+
+static void look_at(Place *p) {
+  AccessGroup *g = group_of(p);
+  if (!g) {
+    look_at_all(p, 0);
+    return;
+  }
+  p->rows = p->address.form == FORM_SAME ? 1 : region_rows(p->r);
+  p->good = g->good;
+  for (unsigned k = 0; k < p->rows; k++)
+    p->row[k] = region_emit(p->r, "add i64 %s, %lld", g->row[k].text,
+                            (long long)(offset_of(p->d) - g->low));
 }
 
 static void set_mem_pc(Region *r, const Inst *in) {
@@ -217,7 +307,7 @@ static bool calls_memory(const Region *r, uint32_t i) {
   const PtxInstr *in = r->code->insts[i].src;
   if (r->shape[i] == SHAPE_UNKNOWN) return !ptx_op_is_arith(in->op);
   if (r->shape[i] != SHAPE_LOAD && r->shape[i] != SHAPE_STORE) return false;
-  const PtxOperand *o = &in->ops[in->op == OP_LD ? 1 : 0], *base = o->nlist ? &o->list[0] : o;
+  const PtxOperand *base = base_of(in);
   return base->kind == OPD_REG && r->lanes[base->reg->id] > LANES_LINEAR;
 }
 
@@ -470,7 +560,7 @@ void region_access(Region *r, const Inst *in, Shape s) {
   p.shared = p.d->space == SPACE_SHARED;
   p.lane_bytes = p.d->size * p.d->count;
   if (s == SHAPE_STORE) leave_to_wait(&p);
-  p.address = read_address(&p);
+  p.address = read_address(&p, p.d->offset);
   if (s == SHAPE_LOAD) load(&p);
   else store(&p);
 }

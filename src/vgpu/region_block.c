@@ -129,7 +129,48 @@ static void emit_end_of_warp(Region *r) {
   region_line(r, "br label %%next");
 }
 
+// bar.red adds what this warp says to what the others have said.
+static void emit_reduce(Region *r, const PtxInstr *in) {
+  static const struct {
+    BarrierRed red;
+    const char *op;
+  } steps[] = {{RED_POPC, "add"}, {RED_AND, "and"}, {RED_OR, "or"}};
+  LaneValue p = region_operand(r, &in->ops[2], TYPE_PRED, false);
+  Name mask = p.form == FORM_SAME ? region_emit(r, "sext i1 %s to i32", p.base.text)
+                                  : region_emit(r, "bitcast <32 x i1> %s to i32", p.base.text);
+  Name says[] = {region_emit(r, "call i32 @llvm.ctpop.i32(i32 %s)", mask.text),
+                 region_emit(r, "icmp eq i32 %s, -1", mask.text),
+                 region_emit(r, "icmp ne i32 %s, 0", mask.text)};
+  for (size_t k = 0; k < ARRAY_LEN(steps); k++) {
+    Name at = turns_field(r, offsetof(BlockTurns, reduced) + 4 * steps[k].red);
+    if (k) says[k] = region_emit(r, "zext i1 %s to i32", says[k].text);
+    Name before = region_emit(r, "load i32, ptr %s", at.text);
+    Name now = region_emit(r, "%s i32 %s, %s", steps[k].op, before.text, says[k].text);
+    region_line(r, "store i32 %s, ptr %s", now.text, at.text);
+  }
+}
+
+// The result of a bar.red whose warps have been released.
+static void emit_reduced(Region *r, const PtxInstr *in) {
+  BarrierRed red = ptx_has(in, MOD_POPC) ? RED_POPC : ptx_has(in, MOD_AND) ? RED_AND : RED_OR;
+  Name at = turns_field(r, offsetof(BlockTurns, result) + 4 * red);
+  Name v = region_emit(r, "load i32, ptr %s", at.text);
+  if (red != RED_POPC) v = region_emit(r, "icmp ne i32 %s, 0", v.text);
+  region_write(r, in->ops[0].reg, region_value(FORM_SAME, red == RED_POPC ? 32 : 1, v));
+}
+
+static bool is_reduction(const PtxInstr *in) {
+  return in && (in->op == OP_BAR || in->op == OP_BARRIER) && ptx_has(in, MOD_RED);
+}
+
+// What a warp does behind the barrier, before the head.
+static void emit_behind(Region *r, uint32_t head) {
+  const PtxInstr *in = r->code->insts[head - 1].src;
+  if (is_reduction(in)) emit_reduced(r, in);
+}
+
 static void emit_barrier(Region *r, uint32_t head) {
+  if (is_reduction(r->code->insts[head - 1].src)) emit_reduce(r, r->code->insts[head - 1].src);
   Name bit = own_bit(r), waiting = get(r, "waiting");
   waiting = region_emit(r, "or i32 %s, %s", waiting.text, bit.text);
   set(r, "waiting", waiting.text);
@@ -140,25 +181,35 @@ static void emit_barrier(Region *r, uint32_t head) {
   region_line(r, "br i1 %s, label %%%s, label %%B%u", all.text, done.text, head);
   region_place(r, done);
   release_barrier(r, waiting);
+  emit_behind(r, head);
   region_line(r, "br label %%I%u", head);
 }
 
-// bar.sync of the whole block with the one number that this kernel uses.
+// The operand of bar.sync or bar.red that says its number; NULL: not one of the whole block.
+static const PtxOperand *barrier_number(const Region *r, const PtxInstr *in) {
+  if (!in || (in->op != OP_BAR && in->op != OP_BARRIER) || in->guard) return NULL;
+  bool red = is_reduction(in);
+  if ((!red && !ptx_has(in, MOD_SYNC)) || in->nops != (red ? 3 : 1)) return NULL;
+  const PtxOperand *number = &in->ops[red];
+  if (red && (in->ops[0].kind != OPD_REG || !r->kept[in->ops[0].reg->id] ||
+              in->ops[2].kind != OPD_REG || !r->kept[in->ops[2].reg->id]))
+    return NULL;
+  return number->kind == OPD_INT ? number : NULL;
+}
+
+// … with the one number that this kernel uses.
 static bool is_barrier(const Region *r, uint32_t i) {
-  const PtxInstr *src = r->code->insts[i].src;
-  if (!src || (src->op != OP_BAR && src->op != OP_BARRIER) || src->guard ||
-      !ptx_has(src, MOD_SYNC) || src->nops != 1 || src->ops[0].kind != OPD_INT)
-    return false;
-  return (uint64_t)src->ops[0].imm == r->barrier && i + 1 < r->code->ninsts &&
+  const PtxOperand *number = barrier_number(r, r->code->insts[i].src);
+  return number && (uint64_t)number->imm == r->barrier && i + 1 < r->code->ninsts &&
          region_is_entry(r, i + 1);
 }
 
 // The number of the first barrier: others are left to the interpreter.
 static void find_barrier(Region *r) {
   for (uint32_t i = 0; i < r->code->ninsts && !r->has_barrier; i++) {
-    const PtxInstr *src = r->code->insts[i].src;
-    if (!src || region_is_control(&r->code->insts[i]) || !src->nops) continue;
-    r->barrier = (uint32_t)src->ops[0].imm;
+    const PtxOperand *number = barrier_number(r, r->code->insts[i].src);
+    if (!number || region_is_control(&r->code->insts[i])) continue;
+    r->barrier = (uint32_t)number->imm;
     r->has_barrier = r->barrier < NUM_BARRIERS && is_barrier(r, i);
   }
 }
@@ -304,12 +355,14 @@ static void emit_stop(Region *r, uint32_t head, bool barrier) {
   region_line(r, "br label %%next");
   str_printf(r->to, "C%u:\n", number);
   move_registers(r, head, false);
+  if (barrier) emit_behind(r, head);
   region_line(r, "br label %%%c%u", barrier ? 'I' : 'W', head);
 }
 
 static void emit_unload(Region *r, uint32_t head) {
   str_printf(r->to, "U%u:\n", head);
   move_registers(r, head, false);
+  if (r->stops[head] & STOPS_AT_BARRIER) emit_behind(r, head);
   region_line(r, "br label %%%s", region_exit(r, &r->code->insts[head]).text);
 }
 

@@ -77,6 +77,8 @@ static LaneClass result_class(const Region *r, const Inst *first, Shape s) {
       const PtxOperand *o = &in->ops[1];
       return operand_class(r, o->nlist ? &o->list[0] : o) == LANES_SAME ? LANES_SAME : LANES_DATA;
     }
+    case SHAPE_STOP:  // bar.red says the same to all
+      return in->op == OP_BAR || in->op == OP_BARRIER ? LANES_SAME : LANES_DATA;
     default: return LANES_DATA;
   }
 }

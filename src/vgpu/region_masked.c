@@ -176,8 +176,14 @@ static bool emit_masked(Region *r, uint32_t i, Name lanes) {
   uint32_t n = r->group_end[i] - i;
   switch (s) {
     case SHAPE_STOP:
-    case SHAPE_SHUFFLE:
-    case SHAPE_VOTE: leave(r, in, lanes); return false;
+    case SHAPE_SHUFFLE: leave(r, in, lanes); return false;
+    case SHAPE_VOTE:
+      if (!ptx_has(in->src, MOD_SYNC)) {
+        region_instruction(r, i);
+        break;
+      }
+      leave(r, in, lanes);
+      return false;
     case SHAPE_UNKNOWN:
       if (region_is_collective(in->src)) {
         leave(r, in, lanes);

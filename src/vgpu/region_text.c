@@ -80,6 +80,7 @@ static bool find_groups(Region *r, Arena *a) {
   r->shape = ARENA_ARRAY(a, uint8_t, n + 1);
   r->group_end = ARENA_ARRAY(a, uint32_t, n + 1);
   r->exits = ARENA_ARRAY(a, bool, n + 1);
+  r->label = ARENA_ARRAY(a, bool, n + 1);
   for (uint32_t i = 0; i < n;) {
     const Inst *first = &r->code->insts[i];
     if (region_is_control(first)) {
@@ -367,7 +368,7 @@ static bool emit_at(Region *r, uint32_t i) {
 
 static void emit_code(Region *r) {
   uint32_t n = r->code->ninsts;
-  bool *label = mem_alloc(n + 1);
+  bool *label = r->label;
   for (uint32_t i = 0; i < n; i++) {
     const Inst *in = &r->code->insts[i];
     if (region_is_entry(r, i) || r->waits[i]) label[i] = true;
@@ -381,6 +382,7 @@ static void emit_code(Region *r) {
     if (label[i]) {
       if (open) region_line(r, "br label %%I%u", i);
       str_printf(r->to, "I%u:\n", i);
+      r->ngroups = 0;
       open = true;
     }
     uint32_t next = r->group_end[i] ? r->group_end[i] : i + 1;
@@ -389,7 +391,7 @@ static void emit_code(Region *r) {
   }
   if (open) region_line(r, "unreachable");
   if (label[n]) str_printf(r->to, "I%u:\n  unreachable\n", n);
-  free(label);
+  r->ngroups = 0;
   region_masked_code(r);
   if (r->block) region_block_end(r);
   for (uint32_t i = 0; i < n && !r->failed; i++)

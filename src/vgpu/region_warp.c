@@ -1,5 +1,6 @@
 // shfl and vote of a compiled function. All 32 lanes stand here, so nobody is waited for and the
-// mask of members decides nothing but whose votes count.
+// mask of members decides nothing but whose votes count. Only a vote without members is made by some
+// lanes alone.
 #include "vgpu/region.h"
 
 // A number that is known now.
@@ -82,17 +83,17 @@ static void vote(Region *r, const PtxInstr *in) {
   Name votes = p.form == FORM_SAME ? region_emit(r, "sext i1 %s to i32", p.base.text)
                                    : region_emit(r, "bitcast <32 x i1> %s to i32", p.base.text);
   const PtxReg *to = in->ops[0].reg;
+  const char *voters = r->masked ? r->lanes_now.text : "-1";
+  if (r->masked) votes = region_emit(r, "and i32 %s, %s", votes.text, voters);
   if (ptx_has(in, MOD_BALLOT)) {
     region_write(r, to, region_value(FORM_SAME, 32, votes));
     return;
   }
-  Name result;
-  if (ptx_has(in, MOD_ALL)) result = region_emit(r, "icmp eq i32 %s, -1", votes.text);
-  else if (ptx_has(in, MOD_ANY)) result = region_emit(r, "icmp ne i32 %s, 0", votes.text);
-  else {
-    Name next = region_emit(r, "add i32 %s, 1", votes.text);  // -1 and 0 become 0 and 1
-    result = region_emit(r, "icmp ult i32 %s, 2", next.text);
-  }
+  Name none = region_emit(r, "icmp eq i32 %s, 0", votes.text), result;
+  Name all = region_emit(r, "icmp eq i32 %s, %s", votes.text, voters);
+  if (ptx_has(in, MOD_ALL)) result = all;
+  else if (ptx_has(in, MOD_ANY)) result = region_emit(r, "xor i1 %s, true", none.text);
+  else result = region_emit(r, "or i1 %s, %s", none.text, all.text);
   region_write(r, to, region_value(FORM_SAME, 1, result));
 }
 

@@ -4,8 +4,15 @@
 
 static const uint64_t LONGEST_NS = 20000000;  // then the engine takes the block over
 
+static void forget_reduced(BlockTurns *t) {
+  t->reduced[RED_POPC] = t->reduced[RED_OR] = 0;
+  t->reduced[RED_AND] = 1;
+}
+
 static void release(BlockTurns *t, uint32_t warps) {
   t->warps[0].block->releases++;
+  memcpy(t->result, t->reduced, sizeof t->result);
+  forget_reduced(t);
   FOR_LANES(i, warps) t->warps[i].shared_store_waits = true;
 }
 
@@ -36,18 +43,19 @@ static void end_warp(Block *b, Warp *w) {
 }
 
 // A warp at a barrier runs the barrier once more when it is released.
-static void wait_at_barrier(Block *b, Warp *w, const Inst *after) {
+static void wait_at_barrier(Block *b, Warp *w, const Inst *after, const BlockTurns *t) {
   Fragment *f = &w->frags[0];
-  uint32_t id = (uint32_t)after[-1].src->ops[0].imm;
+  const BarrierDesc *desc = after[-1].ptr;
+  uint32_t id = (uint32_t)after[-1].src->ops[desc->red ? 1 : 0].imm;
   Barrier *bar = &b->barriers[id];
   f->pc = after - 1;
   f->state = FRAG_BARRIER;
   f->barrier = id;
-  f->needed = 0;
-  if (!(b->active_barriers >> id & 1)) {
-    bar->and_ = 1;
-    bar->popc = bar->or_ = bar->expected = 0;
-  }
+  f->needed = desc->red;
+  bar->popc = t->reduced[RED_POPC];
+  bar->and_ = t->reduced[RED_AND];
+  bar->or_ = t->reduced[RED_OR];
+  bar->expected = 0;
   b->active_barriers |= 1u << id;
   bar->arrived[w->index] = FULL_MASK;
 }
@@ -79,7 +87,7 @@ static void unload(Block *b, TurnsFn *fn, BlockTurns *t, uint32_t left) {
     if (t->several) w->stores_to_wait = STORES_TO_WAIT - waited;
     if (i != left && !t->at[i]) continue;  // it has not begun
     const Inst *at = i == left ? left_at : unload_warp(fn, t, i);
-    if (t->waiting >> i & 1) wait_at_barrier(b, w, at);
+    if (t->waiting >> i & 1) wait_at_barrier(b, w, at, t);
     else w->frags[0].pc = at->fn == region_join ? at + 1 : at;
   }
 }
@@ -89,6 +97,7 @@ TurnsResult turns_run(Launch *l, Block *b, TurnsFn *fn, BlockTurns *t, uint32_t 
   t->alive = b->nwarps < LANES ? (1u << b->nwarps) - 1 : FULL_MASK;
   t->waiting = t->rounds = 0;
   t->turn = UINT32_MAX;
+  forget_reduced(t);
   memset(t->at, 0, b->nwarps * sizeof t->at[0]);
   for (;;) {
     TurnsResult r = fn(t);

@@ -238,6 +238,8 @@ PtxVar *body_param(Body *b, PtxType t);
 // cold_end ---
 bool spare_registers(Program *p, PtxFunc *f, uint32_t unit, uint32_t cold, uint32_t cold_end,
                      Error *err);
+// --- weave/split_registers.c: registers of tools, one for each value ---
+bool split_registers(PtxFunc *f, Error *err);
 typedef struct Spill Spill;
 Spill *spill_begin(Body *b);
 void spill_call(Spill *s, uint32_t call);  // one that gives nothing back

@@ -67,8 +67,9 @@ static bool weave_function(Program *p, PtxFunc *f, uint32_t unit, Error *err) {
   if (f->is_entry && info->wanted && info->record && !changed && !info->calls_functions &&
       pass_alone(p) && pass_alone(p)->only_checks_code)
     p->out->kernels[info->kernel].unchanged = true;
-  return body_close(&b, err) &&
-         (!p->plan->spare_registers || spare_registers(p, f, unit, b.cold_from, b.cold_to, err));
+  if (!body_close(&b, err)) return false;
+  return p->plan->spare_registers ? spare_registers(p, f, unit, b.cold_from, b.cold_to, err)
+                                  : split_registers(f, err);
 }
 
 // Functions that passes add to a unit (probes) come after those of the program, and are not woven

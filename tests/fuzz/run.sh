@@ -4,6 +4,7 @@
 # FUZZ_SECONDS from a new start (FUZZ_SEED=0). A crash is kept as $BUILD-fuzz/run/NAME/crash-…
 # (make fuzz: $BUILD-fuzz/optimised/run/…); run the target on that file to see it again.
 # timeout: 1800
+# long: yes
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/lib/annotations.sh

@@ -27,6 +27,8 @@ prints() {  # NAME OPTION…: what warpgrind with these options prints, and noth
     { echo "exit code $code"; cat "$TEST_DIR/err"; return 1; }
 }
 with_tools() { [ "$(TEST_FILE=$here/$1.cu setting tools)" != none ]; }
+number=0 seeds=1
+[ "${TEST_SIZE:-}" != long ] || seeds="1 2"
 for f in "$here"/*.cu; do
   name=$(basename "$f" .cu)
   [ -z "${TEST_ONLY:-}" ] || [ "$TEST_ONLY" = "$name" ] || continue
@@ -41,12 +43,15 @@ for f in "$here"/*.cu; do
     continue
   fi
   check "$name.none" prints "$name" --device=cpu --tool=none "$program"
-  for seed in 1 2; do
+  for seed in $seeds; do
     check "$name.seed$seed" prints "$name" --device=cpu --tool=none --workers=1 --seed=$seed \
       "$program"
   done
   for tool in memcheck initcheck racecheck synccheck fpcheck; do
     with_tools "$name" || continue
+    # make check: every program with two or three of the tools
+    number=$((number + 1))
+    [ "${TEST_SIZE:-}" = long ] || [ $((number % 2)) = 0 ] || continue
     check "$name.$tool" prints "$name" --device=cpu --tool=$tool "$program"
   done
   case $name in blocks | inlined)  # code that is not optimised

@@ -11,7 +11,7 @@ for p in recorded program; do
     -l:libcuda.so.1 -Wl,--allow-shlib-undefined || exit 1
 done
 [ "${TEST_SIZE:-}" = long ] && : "${FLIPS:=1000}" "${SHARE:=10}"
-: "${FLIPS:=20}" "${SHARE:=250}" "${FLIP_SEED:=1}"
+: "${FLIPS:=12}" "${SHARE:=500}" "${FLIP_SEED:=1}"
 flips() {
   python3 tests/runfile/flips.py "$WARPGRIND" "$2" "$3" "$TEST_DIR" "$4" "$FLIP_SEED" |
     sed "s/^\(ok\|FAIL\|skip\) /&$1-/"

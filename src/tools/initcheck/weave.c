@@ -53,7 +53,7 @@ static void prepare_function(Program *p, PtxFunc *f) {
   IrProvenance *provenance = ir_provenance_build(cfg);
   bool shared = false,
        doubles = reads_parameters_only(cfg, provenance, &shared) &&
-                 !(shared && (f->nstmts > LARGEST_WITH_SHARED || !p->plan->spare_registers));
+                 !(shared && f->nstmts > LARGEST_WITH_SHARED);
   ir_provenance_free(provenance);
   ir_cfg_free(cfg);
   if (doubles) second_body_make(p, f, &info->second);
@@ -252,7 +252,7 @@ static void weave(Body *b) {
   if (b->info->calls_functions && !unfollowed) unfollowed = init_program(p)->unfollowed;
   if (b->func->is_entry && unfollowed) {
     kernel_of(b)->unfollowed = arena_printf(&p->out->arena, "it writes memory with %s", unfollowed);
-    emit_memcheck(b, p->plan->spare_registers, NULL);
+    emit_memcheck(b, true, NULL);
     return;
   }
   InitCheck k = {.body = b,

@@ -206,10 +206,17 @@ static bool emit_hot_tests(Weaver *w, Code *c, PtxReg *any, bool shadows) {
   return false;
 }
 
+// On the virtual device all lanes go the same way where something is stored: where they store to one
+// place, the shadow that stays there is that of the value that stays.
+static bool stores_together(const Weaver *w) {
+  return w->region.writes && !w->k->body->program->plan->spare_registers;
+}
+
 // Lanes that exchange shadows go the same way.
 static void ask_lanes(const Weaver *w, Code *c, PtxReg *any) {
   if (w->region.lanes.kind != OPD_NONE)
     EMIT(c, "vote.sync.any.pred", opd_reg(any), opd_reg(any), w->region.lanes);
+  else if (stores_together(w)) EMIT(c, "vote.any.pred", opd_reg(any), opd_reg(any));
 }
 
 // Goes to follow where something bad was read; else marks what was stored.
@@ -409,7 +416,8 @@ static void close_region(Weaver *w, uint32_t end, bool has_tail) {
     c->near = instr(w, r->first);
     if (test) {
       code_label(c, test);
-      if (follow && r->lanes.kind == OPD_NONE) code_branch(c, k->dirty, false, follow);
+      if (follow && r->lanes.kind == OPD_NONE && !stores_together(w))
+        code_branch(c, k->dirty, false, follow);
       emit_clean(w, c, &z, follow);
       EMIT(c, "bra", opd_label(back));
     }
@@ -667,7 +675,7 @@ static void cut_block(Weaver *w, const IrBlock *block) {
 bool init_can_use_regions(const InitCheck *k) {
   const Body *b = k->body;
   const WeavePlan *plan = b->program->plan;
-  if (!plan->spare_registers || plan->tool_options[TOOL_INITCHECK] & INIT_ONE_BY_ONE ||
+  if (plan->tool_options[TOOL_INITCHECK] & INIT_ONE_BY_ONE ||
       plan->tools & ~(TOOL_BIT(INITCHECK) | TOOL_BIT(MEMCHECK)) || init_says_anything(b->func))
     return false;
   for (uint32_t i = 0; i < b->cfg->ninstrs; i++) {

@@ -97,7 +97,7 @@ static void weave(Body *b) {
   if (plan->tools == (TOOL_BIT(MEMCHECK) | TOOL_BIT(INITCHECK))) b->deferred = &m->deferred;
   else
     emit(&m->deferred,
-         plan->spare_registers && !(plan->tool_options[TOOL_MEMCHECK] & MEMCHECK_ONE_BY_ONE) &&
+         !(plan->tool_options[TOOL_MEMCHECK] & MEMCHECK_ONE_BY_ONE) &&
              plan->tools == TOOL_BIT(MEMCHECK),
          NULL);
 }

@@ -177,12 +177,38 @@ static void emit_caches(Weaver *w, Code *code) {
   }
 }
 
+typedef struct Registers {
+  const PtxReg *read[64];
+  unsigned n;
+  bool writes_read;  // one that it reads
+} Registers;
+
+static void look_at_register(void *ctx, PtxReg **reg, bool is_def) {
+  Registers *r = ctx;
+  if (!is_def) {
+    if (r->n == ARRAY_LEN(r->read)) r->writes_read = true;
+    else r->read[r->n++] = *reg;
+  }
+  for (unsigned i = 0; is_def && i < r->n; i++) r->writes_read |= r->read[i] == *reg;
+}
+
+// May its results be zero before it runs? Then nothing that was in these registers lives up to it.
+static bool can_zero_before(const PtxInstr *in) {
+  Registers r = {.n = 0};
+  ptx_visit_regs((PtxInstr *)in, look_at_register, &r);
+  return !in->guard && !r.writes_read;
+}
+
 static void emit_access(Weaver *w, Code *code, const PtxInstr *in, unsigned bit) {
   Body *b = w->m->body;
   PtxReg *word = body_temp(b, TYPE_B32, 0), *runs = body_temp(b, TYPE_PRED, 1),
          *not = body_temp(b, TYPE_PRED, 2);
+  bool zero_before = can_zero_before(in);
   EMIT(code, "and.b32", opd_reg(word), opd_reg(w->wrong), opd_imm(1ll << bit));
-  if (in->guard) {
+  if (zero_before) {
+    memcheck_zero(code, (PtxInstr *)in);
+    EMIT(code, "setp.eq.u32", opd_reg(runs), opd_reg(word), opd_imm(0));
+  } else if (in->guard) {
     PtxOperand guard = in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard);
     EMIT(code, "setp.ne.and.u32", opd_reg(not ), opd_reg(word), opd_imm(0), guard);
     EMIT(code, "setp.eq.and.u32", opd_reg(runs), opd_reg(word), opd_imm(0), guard);
@@ -193,6 +219,7 @@ static void emit_access(Weaver *w, Code *code, const PtxInstr *in, unsigned bit)
   PtxInstr *copy = code_instr(code, in);
   copy->guard = runs;
   copy->guard_negated = false;
+  if (zero_before) return;
   code_guard(code, not, false);
   memcheck_zero(code, (PtxInstr *)in);
   code_guard(code, NULL, false);
