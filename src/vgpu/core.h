@@ -180,7 +180,7 @@ struct BlockTurns {
   uint32_t turn;            // the warp that had the last turn; UINT32_MAX: a round begins
   uint32_t rounds;          // since the last pause
   uint32_t alive, waiting;  // masks of warps: not ended, at the barrier
-  // bar.red: of the warps that have come, and of those that the last barrier released; by BarrierRed
+  // bar.red, by BarrierRed: of the warps that have come, of those that the last barrier released
   uint32_t reduced[4], result[4];
   const Inst *left;         // TURNS_LEFT: where warp `turn` goes on
   // by warp: the head where it waits, with TURNS_BARRIER after a barrier; 0: it has not begun. With

@@ -1,6 +1,6 @@
 // shfl and vote of a compiled function. All 32 lanes stand here, so nobody is waited for and the
-// mask of members decides nothing but whose votes count. Only a vote without members is made by some
-// lanes alone.
+// mask of members decides nothing but whose votes count. Only a vote without members is made by
+// some lanes alone.
 #include "vgpu/region.h"
 
 // A number that is known now.

@@ -206,7 +206,7 @@ static bool emit_hot_tests(Weaver *w, Code *c, PtxReg *any, bool shadows) {
   return false;
 }
 
-// On the virtual device all lanes go the same way where something is stored: where they store to one
+// On the virtual device all lanes go the same way where something is stored: if they store to one
 // place, the shadow that stays there is that of the value that stays.
 static bool stores_together(const Weaver *w) {
   return w->region.writes && !w->k->body->program->plan->spare_registers;
