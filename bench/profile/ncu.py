@@ -68,17 +68,17 @@ def print_table(kernels, measured):
             requests, sectors = f[f"global {what} requests"], f[f"global {what} sectors"]
             if not requests[0] and not requests[1]:
                 continue
-            columns.append(f"{what} requests {requests[0]:g}/{requests[1]} sectors/request "
+            columns.append(f"{what} requests {requests[0]:.0f}/{requests[1]} sectors/request "
                            f"{ratio(sectors[0], requests[0])}/{ratio(sectors[1], requests[1])}")
         for what in ("load", "store"):
             waves, conflicts = f[f"shared {what} wavefronts"], f[f"shared {what} conflicts"]
             if not waves[0] and not waves[1]:
                 continue
-            columns.append(f"shared {what} wavefronts {waves[0]:g}/{waves[1]} "
-                           f"conflicts {conflicts[0]:g}/{conflicts[1]}")
+            columns.append(f"shared {what} wavefronts {waves[0]:.0f}/{waves[1]} "
+                           f"conflicts {conflicts[0]:.0f}/{conflicts[1]}")
         own, other = f["divergent branches"]
         warps, branches = sum(b["warps"] for b in k["branches"]), measured.get((name, BRANCHES))
-        columns.append(f"divergent branches {own:g}/{other} of {warps:g}/{branches} efficiency "
+        columns.append(f"divergent branches {own:.0f}/{other} of {warps:.0f}/{branches} efficiency "
                        f"{efficiency(own, warps)}/{efficiency(other or 0, branches or 0)}")
         print(f"  {name[:60]}: " + "; ".join(columns))
 
