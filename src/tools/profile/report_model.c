@@ -109,10 +109,13 @@ static double ideal_of(const RunMeasure *m) {
   }
 }
 
-// As Nsight Compute defines it: warps on a multiprocessor, in the cycles in which it has any.
+// As Nsight Compute defines it: warps on a multiprocessor, in the cycles in which it has any. More
+// of those than a kernel has in its time, on all multiprocessors: some stamp was seen too late.
+enum { FASTEST_GHZ = 3, MOST_PROCESSORS = 192 };
 double profile_achieved_warps(const KernelProfile *k) {
   const uint64_t *v = k->achieved;
   if (!v[OCCUPANCY_ACTIVE] || !k->threads) return 0;
+  if (k->ns && v[OCCUPANCY_ACTIVE] / FASTEST_GHZ / MOST_PROCESSORS > k->ns) return 0;
   double warps = (double)v[OCCUPANCY_CYCLES] / (double)v[OCCUPANCY_ACTIVE] *
                  (double)((k->threads + 31) / 32) / (double)k->threads;
   return warps <= 128 ? warps : 0;  // more than any device holds: a clock went back

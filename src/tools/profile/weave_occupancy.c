@@ -53,9 +53,11 @@ static void begin_warp(Stamps *s) {
   EMIT(c, "and.pred", opd_reg(leads), opd_reg(leads), opd_reg(counts));
   EMIT(c, "popc.b32", opd_reg(n), opd_reg(lanes));
   code_guard(c, leads, false);
+  // In this order: a warp that ends has its own atomic behind it, and thus behind the first one. So
+  // the first warp does not see the end of another that came after it.
+  EMIT(c, "ld.volatile.global.u64", opd_reg(s->last), counter(s, c, counters, STAMP_LAST));
   EMIT(c, "atom.global.add.u32", opd_reg(s->resident), counter(s, c, counters, STAMP_RESIDENT),
        opd_reg(n));
-  EMIT(c, "ld.volatile.global.u64", opd_reg(s->last), counter(s, c, counters, STAMP_LAST));
   code_guard(c, NULL, false);
 }
 
