@@ -117,6 +117,10 @@ void gpu_stalls_close(GpuContext *c) {
     log_verbose("CUPTI has %llu samples of %zu instructions, and dropped %llu (result %d)",
                 (unsigned long long)some.samples, some.nplaces, (unsigned long long)some.dropped,
                 result);
+    if (result && !told)
+      log_once("stalls",
+               "CUPTI gave no samples on device %d (error %d): another process may be sampling.",
+               (int)c->device, result);
     if (result) break;
     bool got = tell(s, &some);
     if (told && !got) break;
