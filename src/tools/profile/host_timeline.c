@@ -174,6 +174,7 @@ void timeline_node_ran(const SessionNode *n) {
   v[CALL_THREADS] = n->threads;
   v[CALL_BLOCKS] = n->blocks;
   v[CALL_SHARED] = n->shared;
+  v[CALL_CLUSTER] = 1;  // the record does not say
   v[CALL_STARTED] = n->times.begin;
   v[CALL_ENDED] = n->times.end;
   v[CALL_QUEUED] = n->times.queued;
