@@ -69,8 +69,11 @@ static CUresult freed_before(const char *call, uint64_t base) {
 CUresult gpu_cuMemAlloc_v2(CUdeviceptr *p, size_t size) {
   bool reserved = gpu_captures_reserve();
   CUresult result;
+  GpuQuiet quiet = {0};
+  if (reserved) quiet = gpu_quiet_begin();  // PyTorch does not expect to be refused
   if (reserved || !p || !gpu_block_alloc(p, size, &result))
     result = WITH_GAP(gpu_real.cuMemAlloc_v2(p, size), gpu_closed_gap(size));
+  if (reserved) gpu_quiet_end(quiet);
   made(result, result == CUDA_SUCCESS ? *p : 0, size, reserved ? SESSION_GRAPH : SESSION_DEVICE);
   if (reserved && result == CUDA_SUCCESS) gpu_owned_reserve(*p);
   return result;

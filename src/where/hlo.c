@@ -104,39 +104,90 @@ static bool is_library(const Str *file) {
   return strstr(file->data, "/site-packages/") || strstr(file->data, "/dist-packages/");
 }
 
-// The frames of the user's own code.
-static void add_frames(Str *out, const char *text, const char *operation, long frame) {
-  for (unsigned i = 0; frame && i < MOST_FRAMES; i++) {
-    const char *of_frame = row(text, "StackFrames", frame), *place, *name, *function;
-    place = of_frame ? row(text, "FileLocations", number(of_frame, "file_location_id=")) : NULL;
-    name = place ? row(text, "FileNames", number(place, "file_name_id=")) : NULL;
-    function = place ? row(text, "FunctionNames", number(place, "function_name_id=")) : NULL;
-    Str file = {0};
-    add_quoted(&file, name && *name == '"' ? name + 1 : NULL);
-    if (file.len && !is_library(&file)) {
-      str_printf(out, "%s:%ld:", file.data, number(place, " line="));
-      add_quoted(out, function && *function == '"' ? function + 1 : NULL);
-      if (operation) str_add(out, ", ");
-      add_quoted(out, operation);
-      str_add(out, "\n");
-      operation = NULL;
-    }
-    str_free(&file);
-    long parent = of_frame ? number(of_frame, "parent_frame_id=") : 0;
-    frame = parent < frame ? parent : 0;
-  }
+// XLA prints the number of the caller's frame plus 1: the first, which has none, has 1.
+static long caller_of(const char *text, long frame) {
+  const char *first = row(text, "StackFrames", 1), *of_frame = row(text, "StackFrames", frame);
+  long caller = of_frame ? number(of_frame, "parent_frame_id=") : 0;
+  if (first && number(first, "parent_frame_id=") == 1) caller--;
+  return caller > 0 && caller < frame ? caller : 0;
 }
 
-static void add_lines(Str *out, const char *text, const char *line) {
+// One of the user's own frames, with the operation; false: it is in a library, or not known
+static bool add_frame(Str *out, const char *text, const char *operation, long frame) {
+  const char *of_frame = row(text, "StackFrames", frame), *place, *name, *function;
+  place = of_frame ? row(text, "FileLocations", number(of_frame, "file_location_id=")) : NULL;
+  name = place ? row(text, "FileNames", number(place, "file_name_id=")) : NULL;
+  function = place ? row(text, "FunctionNames", number(place, "function_name_id=")) : NULL;
+  Str file = {0};
+  add_quoted(&file, name && *name == '"' ? name + 1 : NULL);
+  bool own = file.len && !is_library(&file);
+  if (own) {
+    str_printf(out, "%s:%ld:", file.data, number(place, " line="));
+    add_quoted(out, function && *function == '"' ? function + 1 : NULL);
+    if (operation) str_add(out, ", ");
+    add_quoted(out, operation);
+    str_add(out, "\n");
+  }
+  str_free(&file);
+  return own;
+}
+
+// Where an instruction comes from; with_callers: and the calls that led there.
+static void add_lines(Str *out, const char *text, const char *line, bool with_callers) {
   const char *metadata = value(line, "metadata={");
   if (!metadata) return;
   const char *operation = value(metadata, "op_name=\""), *file = value(metadata, "source_file=\"");
-  add_frames(out, text, operation, number(metadata, "stack_frame_id="));
-  if (out->len || !file) return;
+  long frame = number(metadata, "stack_frame_id=");
+  bool any = false;
+  for (unsigned i = 0; frame && i < MOST_FRAMES && (with_callers || !any); i++) {
+    if (add_frame(out, text, operation, frame)) {
+      any = true;
+      operation = NULL;
+    }
+    frame = caller_of(text, frame);
+  }
+  if (any || !file) return;
   add_quoted(out, file);
   str_printf(out, ":%ld:", number(metadata, "source_line="));
   add_quoted(out, operation ? operation : "?");
   str_add(out, "\n");
+}
+
+// --- what is fused ---
+
+static bool has_line(const Str *lines, const Str *line) {
+  const char *at = lines->len ? strstr(lines->data, line->data) : NULL;
+  return at && (at == lines->data || at[-1] == '\n');
+}
+
+// The operations of a fusion, each of which may be another line's: the last ones first.
+static void add_fused(Str *out, const char *text, const char *line) {
+  const char *name = value(line, "calls=%"), *at, *ends[MOST_FRAMES];
+  Str heading = {0};
+  uint32_t n = 0;
+  if (!name) return;
+  str_printf(&heading, "\n%%%.*s (", (int)strcspn(name, ", \n"), name);
+  at = strstr(text, heading.data);
+  at = at ? strchr(at + 1, '\n') : NULL;
+  for (; at && at[1] && at[1] != '}'; at = strchr(at + 1, '\n')) ends[n++ % MOST_FRAMES] = at + 1;
+  for (uint32_t i = 0; i < n && i < MOST_FRAMES; i++) {
+    Str one = {0};
+    add_lines(&one, text, ends[(n - 1 - i) % MOST_FRAMES], false);
+    if (one.len && !has_line(out, &one)) str_add(out, one.data);
+    str_free(&one);
+  }
+  str_free(&heading);
+}
+
+// The instruction itself, what is fused with it, and the calls that led there.
+static void describe(Str *out, const char *text, const char *line) {
+  Str all = {0};
+  add_lines(out, text, line, false);
+  size_t first = out->len;
+  add_lines(&all, text, line, true);
+  add_fused(out, text, line);
+  if (all.len > first) str_add(out, all.data + first);
+  str_free(&all);
 }
 
 char *where_hlo(const char *kernel) {
@@ -150,7 +201,7 @@ char *where_hlo(const char *kernel) {
     Str text = {0};
     bool read = !lines.len && file_read(dumps[i].path, &text, &err) && text.len;
     const char *line = read ? find_instruction(text.data, kernel) : NULL;
-    if (line) add_lines(&lines, text.data, line);
+    if (line) describe(&lines, text.data, line);
     str_free(&text);
     free(dumps[i].path);
   }

@@ -34,13 +34,24 @@ FileLocations
 1 {file_name_id=1 function_name_id=1 line=90 end_line=90 column=3}
 2 {file_name_id=1 function_name_id=2 line=41 end_line=41 column=3}
 3 {file_name_id=2 function_name_id=3 line=7 end_line=7 column=3}
+4 {file_name_id=1 function_name_id=2 line=38 end_line=38 column=3}
 
 StackFrames
-1 {file_location_id=1 parent_frame_id=0}
-2 {file_location_id=2 parent_frame_id=1}
-3 {file_location_id=3 parent_frame_id=2}
+1 {file_location_id=1 parent_frame_id=1}
+2 {file_location_id=2 parent_frame_id=2}
+3 {file_location_id=3 parent_frame_id=3}
+4 {file_location_id=4 parent_frame_id=3}
 
 """
+FUSED = """
+%f (param_0: f32[64]) -> f32[64] {
+  %param_0 = f32[64]{0} parameter(0), metadata={scheduling_name="param_0"}
+  %mul.1 = f32[64]{0} multiply(%param_0, %param_0), metadata={op_name="jit(loss)/mul" PLACE}
+  ROOT %log.1 = f32[64]{0} log(%mul.1)
+}
+
+"""
+FUSED_AT = {"lines": 'source_file="/models/model.py" source_line=38', "frames": "stack_frame_id=4"}
 METADATA = {
     "lines": 'op_name="jit(loss)/log" source_file="/models/model.py" source_line=41',
     "frames": 'op_name="jit(loss)/log" stack_frame_id=3',
@@ -53,6 +64,7 @@ name = "loop_log_fusion.1" if what != "other" else "loop_log_fusion.2"
 program = "module_0001.jit_loss.sm_9.0_gpu_after_optimizations.txt"
 with open(os.path.join(folder, program), "w") as f:
     f.write("HloModule jit_loss, is_scheduled=true\n" + TABLES +
+            FUSED.replace("PLACE", FUSED_AT.get(what, "")) +
             "ENTRY %main.4 (p: f32[64]) -> f32[64] {\n  %p = f32[64]{0} parameter(0)\n" +
             "  ROOT %" + name + " = f32[64]{0} fusion(%p), kind=kLoop, calls=%f, metadata={" +
             METADATA[what] + "}\n}\n")

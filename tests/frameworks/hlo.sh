@@ -19,9 +19,11 @@ lacks() { ! grep -qF -- "$1" "$TEST_DIR/$2" || { cat "$TEST_DIR/$2"; return 1; }
 check lines        [ "$(run lines lines)" = 99 ]
 check lines_at     says "at jit(loss)/log (/models/model.py:41)" lines.log
 check lines_by     says "by <module> (tests/frameworks/hlo.py:" lines.log
+check lines_fused  says "by jit(loss)/mul (/models/model.py:38)" lines.log
 check frames       [ "$(run frames frames)" = 99 ]
 check frames_at    says "at loss, jit(loss)/log (/models/model.py:41)" frames.log
 check frames_by    says "by main (/models/model.py:90)" frames.log
+check frames_fused says "by loss, jit(loss)/mul (/models/model.py:38)" frames.log
 check frames_own   lacks "site-packages" frames.log
 check other        [ "$(run other other)" = 99 ]
 check other_silent lacks "model.py" other.log

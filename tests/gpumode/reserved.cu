@@ -1,6 +1,6 @@
-// What PyTorch does when it captures without its cache: it allocates in relaxed mode, frees in the
-// mode of the capture, which the driver does not allow, and launches the graph when everything it
-// has to do with is freed.
+// What PyTorch does when it captures without its cache: it allocates in relaxed mode or in that of
+// the capture, frees in the mode of the capture, which the driver does not allow, and launches the
+// graph when everything it has to do with is freed.
 #include <cstdio>
 #include <cstdlib>
 static int failed;
@@ -33,7 +33,8 @@ int main(int argc, char **argv) {
   OK(cudaMalloc(&before, 128));
   OK(cudaMemset(out, 0, 128));
   OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
-  int *t = allocate(128), *u = allocate(128);
+  int *t = allocate(128), *u;
+  OK(cudaMalloc(&u, 128));
   OK(cudaMemsetAsync(t, 0, 128, s)); OK(cudaMemsetAsync(u, 0, 128, s));
   add<<<1, 32, 0, s>>>(t, u, 32);
   OK(cudaFree(u)); OK(cudaFree(before));

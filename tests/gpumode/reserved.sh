@@ -29,6 +29,6 @@ freed() {
 check "used and freed again" freed
 refused() {
   run --framework-allocators=keep "$TEST_DIR/program"
-    has "$TEST_DIR/out" "cudaFree(u): cudaErrorStreamCapture"
+    has "$TEST_DIR/out" "cudaMalloc(&u, 128): cudaErrorStreamCapture"
 }
 check "refused by the driver otherwise" refused
