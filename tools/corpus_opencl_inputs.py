@@ -2,7 +2,6 @@
 none. Each function writes into a folder."""
 import os
 import random
-import struct
 
 
 def write(folder, name, text):
@@ -82,37 +81,6 @@ def numbers_to_sort(folder):  # hybridsort
     write(folder, 'floats.txt', lines([numbers.random() for _ in range(20000)], '%f'))
 
 
-def chunk(name, data):
-    return name + struct.pack('<I', len(data)) + data + b'\0' * (len(data) % 2)
-
-
-def film(folder, name, width, height, frames):
-    """An AVI of frames with a byte a pixel, a bright disc that moves."""
-    pictures = []
-    for f in range(frames):
-        rows = []
-        for y in range(height):
-            rows.append(bytes(200 if (x - width // 2 - f) ** 2 + (y - height // 2) ** 2 < 900
-                              else (x * 7 + y * 13) % 60 for x in range(width)))
-        pictures.append(b''.join(rows))
-    size = width * height
-    head = struct.pack('<14I', 40000, size * 25, 0, 0x10, frames, 0, 1, size, width, height, 0, 0,
-                       0, 0)
-    stream = struct.pack('<4s4sIHHIIIIIIIIHHHH', b'vids', b'DIB ', 0, 0, 0, 0, 1, 25, 0, frames,
-                         size, 0xffffffff, 0, 0, 0, width, height)
-    form = struct.pack('<IiiHHIIiiII', 40, width, height, 1, 8, 0, size, 0, 0, 0, 0)
-    strl = chunk(b'LIST', b'strl' + chunk(b'strh', stream) + chunk(b'strf', form))
-    hdrl = chunk(b'LIST', b'hdrl' + chunk(b'avih', head) + strl)
-    movi = b'movi' + b''.join(chunk(b'00db', p) for p in pictures)
-    index, at = b'', 4
-    for p in pictures:
-        index += struct.pack('<4sIII', b'00db', 0x10, at, len(p))
-        at += 8 + len(p)
-    body = b'AVI ' + hdrl + chunk(b'LIST', movi) + chunk(b'idx1', index)
-    write(folder, name, chunk(b'RIFF', body))
-
-
 def all_inputs(folder):
     for make in (keys, graph, mesh, grid, points, places, picture, cells, numbers_to_sort):
         make(folder)
-    film(folder, 'film.avi', 656, 744, 3)

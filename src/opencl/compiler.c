@@ -224,9 +224,10 @@ static bool link_objects(const OclRequest *r, OclFolder *f, Str *out, Str *log) 
   Str library = {0}, said = {0};
   char *ptx = ocl_folder_file(f, "program.ptx");
   bool ok = library_bitcode(f, &library, log);
-  // comparisons that were split (half_compares.c) would be joined again by the SLP vectorizer
-  ADD(&w, "-x", "ir", "-O2", "-w", "-fno-slp-vectorize", "-mllvm", "-inline-threshold=1000000",
-      "-S", "-o");
+  // comparisons and conversions of half that were split (half_compares.c, library/half.cl) would be
+  // joined again
+  ADD(&w, "-x", "ir", "-O2", "-w", "-fno-slp-vectorize", "-mllvm", "-disable-vector-combine",
+      "-mllvm", "-inline-threshold=1000000", "-S", "-o");
   vec_push(&w, ptx);
   for (uint32_t i = 0; ok && i < r->objects.len; i++) {
     char name[32];

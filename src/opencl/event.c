@@ -39,12 +39,21 @@ static cl_int query(cl_event e) {
                                      : ocl_error(r, CL_OUT_OF_RESOURCES);
 }
 
+// Known of commands with profiling only; others are submitted until they are done.
+static bool has_started(cl_event e) {
+  if (!e->start) return false;
+  ocl_enter(e->queue->device);
+  bool started = cuEventQuery(e->start) == CUDA_SUCCESS;
+  ocl_leave();
+  return started;
+}
+
 cl_int ocl_event_status(cl_event e) {
   ocl_begin();
   if (e->queue && e->end && e->status > CL_COMPLETE) {
     cl_int now = query(e);
     if (now <= CL_COMPLETE) e->status = now;
-    else e->status = CL_RUNNING;
+    else e->status = has_started(e) ? CL_RUNNING : CL_SUBMITTED;
   }
   cl_int status = e->status;
   ocl_end();

@@ -61,6 +61,25 @@ static size_t attribute(CUfunction f, CUfunction_attribute which) {
   return cuFuncGetAttribute(&value, which, f) ? 0 : (size_t)value;
 }
 
+// Bytes of the __local variables of a kernel: clang calls them KERNEL_$_NAME.
+static cl_ulong local_variables(const char *ptx, const char *kernel) {
+  cl_ulong sum = 0;
+  size_t n = strlen(kernel);
+  for (const char *p = ptx; p && (p = strstr(p, ".shared .align "));) {
+    unsigned align;
+    char name[256];
+    unsigned long long bytes = 1;
+    const char *at = p;
+    p += strcspn(p, "\n");
+    int found = sscanf(at, ".shared .align %u .%*s %255[A-Za-z0-9_$][%llu", &align, name, &bytes);
+    bool is_own = found >= 2 && !strncmp(name, kernel, n) && !strncmp(name + n, "_$_", 3);
+    if (!is_own) continue;
+    if (found == 2) bytes = align;  // a number, not an array
+    sum = (sum + align - 1) / align * align + bytes;
+  }
+  return sum;
+}
+
 cl_int clGetKernelWorkGroupInfo(cl_kernel k, cl_device_id device, cl_kernel_work_group_info what,
                                 size_t room, void *value, size_t *needed) {
   OclAnswer to = {room, value, needed};
@@ -75,6 +94,9 @@ cl_int clGetKernelWorkGroupInfo(cl_kernel k, cl_device_id device, cl_kernel_work
   cl_ulong shared = attribute(f, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
   cl_ulong local = attribute(f, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
   ocl_leave();
+  // the driver counts up to where the __local arguments begin
+  cl_ulong declared = local_variables(k->program->image.ptx, k->entry->name);
+  if (declared) shared = declared;
   for (uint32_t i = 0; i < k->entry->parameters.len; i++) shared += k->arguments[i].local;
   switch (what) {
     case CL_KERNEL_WORK_GROUP_SIZE: return OCL_ANSWER(to, size_t, threads);

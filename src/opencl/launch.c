@@ -103,7 +103,8 @@ static cl_int read_range(cl_kernel k, cl_device_id device, size_t most, const Ra
   for (cl_uint d = 0; d < 3; d++) {
     bool given = d < r->dimensions;
     out->offset[d] = given && r->offset ? r->offset[d] : 0;
-    out->global_size[d] = given ? r->global[d] : 1;
+    // without a size nothing runs, as with one of 0
+    out->global_size[d] = !given ? 1 : r->global ? r->global[d] : 0;
     out->local_size[d] = given && r->local ? r->local[d] : 1;
     if (!out->local_size[d]) return CL_INVALID_WORK_GROUP_SIZE;
     if (out->offset[d] + out->global_size[d] < out->offset[d]) return CL_INVALID_GLOBAL_OFFSET;
@@ -137,13 +138,12 @@ static uint64_t forbidden_by_mapping(cl_mem m, const OclEntry *e, uint32_t argum
                      : NO_READS | NO_WRITES;
   }
   ocl_end();
-  if (forbidden) {
+  if (forbidden & NO_READS) {
     char key[160];
     snprintf(key, sizeof key, "mapped %s %s", e->name, e->parameters.data[argument].name);
-    log_once(key, "%s is enqueued while its argument %s is mapped for %s: unmap the buffer before, "
-                  "with clEnqueueUnmapMemObject",
-             e->name, e->parameters.data[argument].name,
-             forbidden & NO_READS ? "writing" : "reading");
+    log_once(key, "%s is enqueued while its argument %s is mapped for writing: unmap the buffer "
+                  "before, with clEnqueueUnmapMemObject",
+             e->name, e->parameters.data[argument].name);
   }
   return forbidden;
 }
@@ -214,7 +214,6 @@ static cl_int enqueue(cl_kernel k, cl_command_queue q, const Range *range, cl_co
   if (!ocl_is(k, OCL_KERNEL)) return CL_INVALID_KERNEL;
   if (k->program->context != q->context) return CL_INVALID_CONTEXT;
   if (range->dimensions < 1 || range->dimensions > 3) return CL_INVALID_WORK_DIMENSION;
-  if (!range->global) return CL_INVALID_GLOBAL_WORK_SIZE;
   OclCommand *c = ocl_command(q, type, w, &error);
   if (!c) return error;
   c->work = mem_alloc(sizeof(Launch));

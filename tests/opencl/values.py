@@ -563,6 +563,12 @@ def halves(reals):
             yield elementwise(f, ['half', 'half'], width, 'half', pairs_of('half'), value,
                               near_by(2, 'half', 2.0 ** -23) if f in ('atan2', 'hypot')
                               else None, call)
+    a, b = random_of('half', 21), random_of('half', 22)
+    for width in (2, 4, 8, 16):  # not by vload
+        yield Case('t_fmax_direct_half%d' % width, 'global const half%d *a, global const half%d *b, '
+                   'global half%d *out' % ((width,) * 3), 'out[i] = fmax(a[i], b[i]);',
+                   COUNT // width, [pack('half', a), pack('half', b)], 'half',
+                   [max(x, y) for x, y in zip(a, b)])
     for width in WIDTHS:
         yield elementwise('fma', ['half'] * 3, width, 'half', pairs_of('half') +
                           (random_of('half', 18),), fused)

@@ -114,8 +114,8 @@ int main(void) {
   WRONG(CL_INVALID_KERNEL_ARGS, clEnqueueNDRangeKernel(q, k, 1, NULL, &one, NULL, 0, NULL, NULL));
   WRONG(CL_INVALID_WORK_DIMENSION,
         clEnqueueNDRangeKernel(q, four, 0, NULL, &one, NULL, 0, NULL, NULL));
-  WRONG(CL_INVALID_GLOBAL_WORK_SIZE,
-        clEnqueueNDRangeKernel(q, four, 1, NULL, NULL, NULL, 0, NULL, NULL));
+  WRONG(CL_INVALID_WORK_DIMENSION,
+        clEnqueueNDRangeKernel(q, four, 4, NULL, &one, NULL, 0, NULL, NULL));
   WRONG(CL_INVALID_WORK_GROUP_SIZE,
         clEnqueueNDRangeKernel(q, four, 1, NULL, &five, &five, 0, NULL, NULL));
   WRONG(CL_INVALID_WORK_GROUP_SIZE,

@@ -13,7 +13,8 @@
 #define TO_FLOAT3(x) __builtin_convertvector(x, float3)
 #define TO_FLOAT4(x) __builtin_convertvector(x, float4)
 #define TO_FLOAT8(x) __builtin_convertvector(x, float8)
-#define TO_FLOAT16(x) __builtin_convertvector(x, float16)
+// clang (19) leaves the conversion out where it loads 16 halves for it.
+#define TO_FLOAT16(x) ((float16)(TO_FLOAT8((x).lo), TO_FLOAT8((x).hi)))
 #define VECTOR_SIZES(what, ...) \
   what(2, __VA_ARGS__) what(3, __VA_ARGS__) what(4, __VA_ARGS__) what(8, __VA_ARGS__) \
       what(16, __VA_ARGS__)
