@@ -100,8 +100,8 @@ def shoc(root, out):
     with open(os.path.join(common, 'config.h'), 'w') as config:
         config.write('#define HAVE_GETTIMEOFDAY 1\n#define HAVE_CLOCK_GETTIME 1\n'
                      '#define restrict __restrict\n')
-    flags = ['-std=gnu++98', '-w', '-g', '-O1', '-include', 'stdint.h', '-I' + common, '-I' + source + '/common',
-             '-I' + source + '/opencl/common']
+    flags = ['-std=gnu++98', '-w', '-g', '-O1', '-include', 'stdint.h', '-I' + common,
+             '-I' + source + '/common', '-I' + source + '/opencl/common']
     shared = [f for f in glob.glob(source + '/common/*.cpp') + glob.glob(source +
                                                                          '/opencl/common/*.cpp')
               if not re.search('main.cpp|Parallel', f)]
@@ -123,9 +123,7 @@ def shoc(root, out):
         kernels = [as_text(f, place) for f in glob.glob(here + '/*.cl')]
         target = os.path.join(place, name)
         build = ['g++'] + flags + ['-I' + here, '-o', target] + sources + kernels + [
-            library, '-lOpenCL', '-lpthread', '-lrt']
-        if name != 'Stencil2D':
-            build.insert(-4, source + '/opencl/common/main.cpp')
+            source + '/opencl/common/main.cpp', library, '-lOpenCL', '-lpthread', '-lrt']
         yield Program(name, place, [build],
                       [target, '-p', '0', '-d', '0', '-n', '1', '-s', '1'] + arguments, False)
 

@@ -565,8 +565,9 @@ def halves(reals):
                               else None, call)
     a, b = random_of('half', 21), random_of('half', 22)
     for width in (2, 4, 8, 16):  # not by vload
-        yield Case('t_fmax_direct_half%d' % width, 'global const half%d *a, global const half%d *b, '
-                   'global half%d *out' % ((width,) * 3), 'out[i] = fmax(a[i], b[i]);',
+        yield Case('t_fmax_direct_half%d' % width,
+                   'global const half%d *a, global const half%d *b, global half%d *out' % (
+                       (width,) * 3), 'out[i] = fmax(a[i], b[i]);',
                    COUNT // width, [pack('half', a), pack('half', b)], 'half',
                    [max(x, y) for x, y in zip(a, b)])
     for width in WIDTHS:
