@@ -100,40 +100,46 @@ static uint32_t words_live_behind(const Body *b, const IrLiveness *live, uint64_
   return words;
 }
 
-static bool is_crowded(const Body *b, uint32_t cold, uint32_t cold_end) {
+enum { MOST_SPILLED = 4000 };  // words of all calls; more take the compiler too long
+
+// Words that are live across calls out of line: across the one with the most, and of all together.
+typedef struct Crowd {
+  uint32_t most, sum;
+} Crowd;
+static Crowd crowd_of(const Body *b, uint32_t cold, uint32_t cold_end) {
   IrLiveness *live = ir_liveness_build(b->cfg);
   uint64_t *now = ARENA_ARRAY(&b->cfg->arena, uint64_t, live->words + 1);
-  uint32_t most = 0;
-  for (uint32_t i = 0, n = 0; i < cold_end && most <= FIT; i++) {
+  Crowd crowd = {0, 0};
+  bool counts = true;
+  for (uint32_t i = 0, n = 0; i < cold_end && counts; i++) {
     if (b->func->stmts[i].kind != STMT_INSTR) continue;
-    if (i >= cold && b->func->stmts[i].instr->op == OP_CALL)
-      most = MAX(most, words_live_behind(b, live, now, n));
+    if (i >= cold && b->func->stmts[i].instr->op == OP_CALL) {
+      uint32_t words = words_live_behind(b, live, now, n);
+      crowd.most = MAX(crowd.most, words);
+      crowd.sum += words;
+      counts = crowd.sum <= MOST_SPILLED || crowd.most <= FIT;
+    }
     n++;
   }
   ir_liveness_free(live);
-  return most > FIT;
+  return crowd;
 }
 
-enum { MOST_SPILLED = 48 };  // calls; more of them take a compiler of machine code too long
-
-static uint32_t calls_in(const PtxFunc *f, uint32_t from, uint32_t to) {
-  uint32_t n = 0;
+static bool has_calls(const PtxFunc *f, uint32_t from, uint32_t to) {
   for (uint32_t i = from; i < to; i++)
-    n += f->stmts[i].kind == STMT_INSTR && f->stmts[i].instr->op == OP_CALL;
-  return n;
+    if (f->stmts[i].kind == STMT_INSTR && f->stmts[i].instr->op == OP_CALL) return true;
+  return false;
 }
 
 bool spare_registers(Program *p, PtxFunc *f, uint32_t unit, uint32_t cold, uint32_t cold_end,
                      Error *err) {
-  uint32_t calls = calls_in(f, cold, cold_end);
-  if (!calls) return true;
-  const Pass *alone = pass_alone(p);
-  bool always = alone && alone->spills_always;
-  if (always && calls > MOST_SPILLED) return true;
+  if (!has_calls(f, cold, cold_end)) return true;
   Spare s = {0};
   if (!body_open(&s.body, p, f, unit, err)) return false;
-  bool spills = alone && alone->spills_around,
-       crowded = spills && is_crowded(&s.body, cold, cold_end);
+  const Pass *alone = pass_alone(p);
+  bool always = alone && alone->spills_always, spills = alone && alone->spills_around;
+  Crowd crowd = always || spills ? crowd_of(&s.body, cold, cold_end) : (Crowd){0, 0};
+  bool crowded = always ? crowd.sum > MOST_SPILLED : crowd.most > FIT;
   Spill *away = NULL;
   for (uint32_t i = 0, n = 0; i < cold_end && !crowded; i++) {
     if (f->stmts[i].kind != STMT_INSTR) continue;

@@ -35,7 +35,7 @@ for key in exact.keys() & sampled.keys():
     within = 0.2 if key[0] == "guarded" else 0
     if abs(s["requests"] - e["requests"]) > within * e["requests"]:
         complain("%s: %d requests, there are %d" % (key, s["requests"], e["requests"]))
-    if not 1000 <= s["looked_at"] < e["requests"] / 4:
+    if not 256 <= s["looked_at"] < e["requests"] / 4:
         complain("%s: %d of %d were looked at" % (key, s["looked_at"], e["requests"]))
     each = [units(a) / a["requests"] for a in (e, s)]
     if abs(each[1] - each[0]) > 0.25 * each[0]:

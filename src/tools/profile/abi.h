@@ -21,15 +21,15 @@ enum {
   SLOT_OFFSETS,      // one bit for each multiple of 4 within 128 bytes where such requests began
   SLOT_EXTRA_UNITS,  // affine accesses: sectors more than an aligned request has
   SLOT_EXTRA_LINES,
-  SLOT_SAMPLED,  // requests that were looked at for all those of which they are a sample
+  SLOT_LEFT_OUT,  // requests for which others were looked at
   SLOT_WORDS = 16
 };
 
 // On a GPU only the first requests of an access on a multiprocessor are all looked at, later ones
-// by chance; each of those adds 1 << SAMPLE_SHIFT times what it is. SAMPLE_ODDS: a random number
-// below it leaves a request out; 0, as memory begins: none is left out.
-enum { SAMPLE_AFTER = 1024, SAMPLE_SHIFT = 6, SAMPLE_WEIGHT = 1 << SAMPLE_SHIFT };
-#define SAMPLE_ODDS (0u - (1u << (32 - SAMPLE_SHIFT)))
+// by chance; each of those adds 1 << shift times what it is. SAMPLE_ODDS: a random number below it
+// leaves a request out; 0, as memory begins: none is left out.
+enum { SAMPLE_AFTER = 256, SAMPLE_SHIFT = 3, SAMPLE_LESS_AFTER = 4096, SAMPLE_LESS_SHIFT = 6 };
+#define SAMPLE_ODDS(shift) (0u - (1u << (32 - (shift))))
 #define SAMPLE_HASH 0x9e3779b1u  // times the clock: a random number
 // What a probe is told of a request: its bytes, and by how many bits to shift what it adds.
 enum { REQUEST_BYTES = 0xff, REQUEST_SHIFT = 8 };

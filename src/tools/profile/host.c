@@ -153,13 +153,12 @@ static void send_access(const Counted *c, const ProfileSite *s) {
   v[ACCESS_MOST] = most;
   if (not_least) v[ACCESS_LEAST] = addresses ? ~not_least : (uint32_t)~not_least;
   v[ACCESS_OFFSETS] = bits_of(c, s->slot + SLOT_OFFSETS);
-  uint64_t sampled = sum_of(c, s->slot + SLOT_SAMPLED),
-           looked_at = v[ACCESS_REQUESTS] - sampled * (SAMPLE_WEIGHT - 1);
-  if (sampled) use_block(c, s, v);
+  uint64_t left_out = sum_of(c, s->slot + SLOT_LEFT_OUT), looked_at = v[ACCESS_REQUESTS] - left_out;
+  if (left_out) use_block(c, s, v);
   uint64_t estimated = v[ACCESS_REQUESTS];
   add_known(c, s, v);
   if (!v[ACCESS_REQUESTS]) return;
-  if (sampled) v[ACCESS_LOOKED] = looked_at + v[ACCESS_REQUESTS] - estimated;
+  if (left_out) v[ACCESS_LOOKED] = looked_at + v[ACCESS_REQUESTS] - estimated;
   v[ACCESS_BYTES] = s->bytes;
   v[ACCESS_SPACE] = s->space;
   v[ACCESS_WHAT] = s->what;

@@ -102,7 +102,7 @@ DEVICE void request_add(uint64_t slot, const WarpRequest *r, uint32_t units, uin
     if (v) device_increase64((uint64_t *)slot + k, (uint64_t)v << r->shift);
   }
   if (rank) return;
-  if (r->shift) device_increase64((uint64_t *)slot + SLOT_SAMPLED, 1);
+  if (r->shift) device_increase64((uint64_t *)slot + SLOT_LEFT_OUT, (1u << r->shift) - 1);
   if (r->stride) {
     device_raise64((uint64_t *)slot + SLOT_MOST, r->distance);
     device_raise64((uint64_t *)slot + SLOT_NOT_LEAST, ~r->distance);

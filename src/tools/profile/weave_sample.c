@@ -1,6 +1,6 @@
 // Which requests the device code of probe.c is called for, on a GPU: all of the first SAMPLE_AFTER
-// of a multiprocessor, then some by chance, which count for all. The virtual device calls it for
-// every request.
+// of a multiprocessor, then one in eight, after SAMPLE_LESS_AFTER one in 64, by chance: they count
+// for all. The virtual device calls it for every request.
 //
 // Lanes that execute together must decide alike, and must not have to ask each other: a warp reads
 // the clock once for all its lanes, and so it does a word of memory at one address. The word holds
@@ -35,29 +35,42 @@ void sample_decide(Profiling *w, Code *c, uint32_t word) {
   EMIT(c, "setp.ge.u32", opd_reg(w->look), opd_reg(random), opd_reg(w->odds));
 }
 
+// The odds are minus a power of two: its leading zeros tell by how much a request counts.
 PtxOperand sample_request(Profiling *w, Code *c, uint32_t bytes) {
   if (!sample_wanted(w)) return opd_imm(bytes);
   PtxReg *all = body_temp(w->body, TYPE_PRED, 2), *request = body_temp(w->body, TYPE_B32, 3);
   EMIT(c, "setp.eq.u32", opd_reg(all), opd_reg(w->odds), opd_imm(0));
-  EMIT(c, "selp.b32", opd_reg(request), opd_imm(bytes),
-       opd_imm(bytes | SAMPLE_SHIFT << REQUEST_SHIFT), opd_reg(all));
+  EMIT(c, "neg.s32", opd_reg(request), opd_reg(w->odds));
+  EMIT(c, "clz.b32", opd_reg(request), opd_reg(request));
+  EMIT(c, "mad.lo.u32", opd_reg(request), opd_reg(request), opd_imm(1 << REQUEST_SHIFT),
+       opd_imm(bytes + (1 << REQUEST_SHIFT)));
+  EMIT(c, "selp.b32", opd_reg(request), opd_imm(bytes), opd_reg(request), opd_reg(all));
   return opd_reg(request);
+}
+
+// Stores new odds if there were so many requests.
+static void lower_odds(Profiling *w, Code *c, uint32_t word, PtxReg *n, unsigned level) {
+  PtxReg *enough = body_temp(w->body, TYPE_PRED, 2), *odds = body_temp(w->body, TYPE_B32, 3);
+  uint32_t shift = level ? SAMPLE_LESS_SHIFT : SAMPLE_SHIFT;
+  EMIT(c, "setp.ge.u64", opd_reg(enough), opd_reg(n),
+       opd_imm(level ? SAMPLE_LESS_AFTER : SAMPLE_AFTER));
+  EMIT(c, "mov.u32", opd_reg(odds), opd_imm((int32_t)SAMPLE_ODDS(shift)));
+  code_guard(c, enough, false);
+  EMIT(c, "st.global.u32", opd_at(c, opd_reg(w->counting->counters), word * 4ll), opd_reg(odds));
+  code_guard(c, NULL, false);
 }
 
 void sample_count(Profiling *w, Code *c, uint32_t word, uint32_t slot) {
   Body *b = w->body;
-  PtxReg *ends = body_temp(b, TYPE_PRED, 2), *n = body_temp(b, TYPE_B64, 2),
-         *odds = body_temp(b, TYPE_B32, 3), *counters = w->counting->counters;
+  PtxReg *asks = body_temp(b, TYPE_PRED, 2), *n = body_temp(b, TYPE_B64, 2);
   code_guard(c, NULL, false);
-  EMIT(c, "setp.eq.u32", opd_reg(ends), opd_reg(w->odds), opd_imm(0));
+  EMIT(c, "setp.lt.u32", opd_reg(asks), opd_reg(w->odds),
+       opd_imm((int32_t)SAMPLE_ODDS(SAMPLE_LESS_SHIFT)));
   EMIT(c, "mov.u64", opd_reg(n), opd_imm(0));
-  code_guard(c, ends, false);
+  code_guard(c, asks, false);
   EMIT(c, "ld.volatile.global.u64", opd_reg(n),
-       opd_at(c, opd_reg(counters), (slot + SLOT_REQUESTS) * 8ll));
+       opd_at(c, opd_reg(w->counting->counters), (slot + SLOT_REQUESTS) * 8ll));
   code_guard(c, NULL, false);
-  EMIT(c, "setp.ge.u64", opd_reg(ends), opd_reg(n), opd_imm(SAMPLE_AFTER));
-  EMIT(c, "mov.u32", opd_reg(odds), opd_imm((int32_t)SAMPLE_ODDS));
-  code_guard(c, ends, false);
-  EMIT(c, "st.global.u32", opd_at(c, opd_reg(counters), word * 4ll), opd_reg(odds));
-  code_guard(c, NULL, false);
+  lower_odds(w, c, word, n, 0);
+  lower_odds(w, c, word, n, 1);
 }
