@@ -27,7 +27,7 @@ GpuBuffer *gpu_buffer_of(uint64_t p, const void *host);
 GpuBuffer *gpu_launch_memory_take(CUcontext ctx, const InterruptSizes *s);
 
 // --- interrupt_room.c: memory that is a part of what it may become ---
-enum { ROOM_AT_FIRST = 8 << 20 };
+enum { ROOM_AT_FIRST = 64 << 20 };
 // Room for `size` bytes at most, of which b->size are there; false: it cannot be had this way
 bool gpu_room_make(GpuBuffer *b, size_t size);
 bool gpu_room_grow(GpuBuffer *b);  // false: there is no memory

@@ -93,7 +93,7 @@ static void find_slot(Emitter *e, Code *c, PtxReg *slot, PtxReg *block) {
     load_launch(e, c, at, LAUNCH(control));
     EMIT(c, "atom.global.add.u32", opd_reg(slot),
          opd_at(c, opd_reg(at), offsetof(InterruptControl, slots)), opd_imm(1));
-    emit_wait_for_room(e, c, slot, LAUNCH(room_slots), offsetof(InterruptNews, room_slots));
+    emit_wait_for_room(e, c, slot, true);
   }
   word_of_block(e, c, at, LAUNCH(slots), block);
   if (e->resumes) EMIT(c, "ld.global.u32", opd_reg(slot), opd_at(c, opd_reg(at), 0));

@@ -1,6 +1,8 @@
 // The code that saves a thread and ends it, and the code that brings it back.
 #include "interrupt/stops.h"
 
+enum { ROOM_PAUSE_NS = 5000 };  // between two looks of a thread that waits for memory
+
 // to = to * sreg.selector + sreg2.selector
 static void scale_and_add(Code *c, PtxReg *to, PtxSreg size, PtxSelector of, PtxSreg place,
                           PtxSelector at) {
@@ -107,28 +109,56 @@ static void word_at(Emitter *e, Code *c, PtxReg *to, unsigned field) {
   EMIT(c, "add.u64", opd_reg(to), opd_reg(to), opd_reg(wide(c, 3)));
 }
 
-enum {
-  WANTS_BEHIND_ROOM = offsetof(InterruptNews, wants_places) - offsetof(InterruptNews, room_places)
-};
-
-void emit_wait_for_room(Emitter *e, Code *c, PtxReg *taken, unsigned launch_at, unsigned news_at) {
-  PtxLabel *again = body_label(c->body), *fits = body_label(c->body);
-  PtxReg *room = word(c, 0), *news = wide(c, 2), *p = pred(c, 0);
-  if (!e->waits_for_room) return;
-  load_word(e, c, room, launch_at);
-  EMIT(c, "setp.lt.u32", opd_reg(p), opd_reg(taken), opd_reg(room));
-  code_branch(c, p, false, fits);
+// Asks the host for room, if no other thread does.
+static void ask_for_room(Emitter *e, Code *c, PtxReg *taken, bool slots) {
+  PtxReg *control = wide(c, 2), *news = wide(c, 3), *found = word(c, 0), *p = pred(c, 0);
+  PtxLabel *other = body_label(c->body);
+  unsigned wants = slots ? offsetof(InterruptNews, wants_slots)
+                         : offsetof(InterruptNews, wants_places),
+           room = slots ? offsetof(InterruptNews, room_slots)
+                        : offsetof(InterruptNews, room_places),
+           here = slots ? offsetof(InterruptControl, room_slots)
+                        : offsetof(InterruptControl, room_places);
+  PtxOperand asking = opd_at(c, opd_reg(control), offsetof(InterruptControl, asking));
+  EMIT(c, "ld.volatile.global.u32", opd_reg(found), asking);
+  EMIT(c, "setp.ne.u32", opd_reg(p), opd_reg(found), opd_imm(0));
+  code_branch(c, p, false, other);
+  EMIT(c, "atom.global.exch.b32", opd_reg(found), asking, opd_imm(1));
+  EMIT(c, "setp.ne.u32", opd_reg(p), opd_reg(found), opd_imm(0));
+  code_branch(c, p, false, other);
   load_launch(e, c, news, LAUNCH(notify));
-  EMIT(c, "add.u32", opd_reg(word(c, 1)), opd_reg(taken), opd_imm(1));
-  code_label(c, again);
-  EMIT(c, "st.volatile.global.u32", opd_at(c, opd_reg(news), news_at + WANTS_BEHIND_ROOM),
-       opd_reg(word(c, 1)));
-  EMIT(c, "ld.volatile.global.u32", opd_reg(room), opd_at(c, opd_reg(news), news_at));
-  EMIT(c, "setp.lt.u32", opd_reg(p), opd_reg(taken), opd_reg(room));
-  code_branch(c, p, false, fits);
-  EMIT(c, "ld.volatile.global.u32", opd_reg(room),
+  EMIT(c, "add.u32", opd_reg(found), opd_reg(taken), opd_imm(1));
+  EMIT(c, "st.volatile.global.u32", opd_at(c, opd_reg(news), wants), opd_reg(found));
+  EMIT(c, "ld.volatile.global.u32", opd_reg(found), opd_at(c, opd_reg(news), room));
+  EMIT(c, "st.volatile.global.u32", opd_at(c, opd_reg(control), here), opd_reg(found));
+  EMIT(c, "ld.volatile.global.u32", opd_reg(found),
        opd_at(c, opd_reg(news), offsetof(InterruptNews, refused)));
-  EMIT(c, "setp.eq.u32", opd_reg(p), opd_reg(room), opd_imm(0));
+  EMIT(c, "st.volatile.global.u32",
+       opd_at(c, opd_reg(control), offsetof(InterruptControl, refused)), opd_reg(found));
+  EMIT(c, "st.volatile.global.u32", asking, opd_imm(0));
+  code_label(c, other);
+}
+
+void emit_wait_for_room(Emitter *e, Code *c, PtxReg *taken, bool slots) {
+  PtxLabel *again = body_label(c->body), *fits = body_label(c->body);
+  PtxReg *found = word(c, 0), *control = wide(c, 2), *p = pred(c, 0);
+  if (!e->waits_for_room) return;
+  load_word(e, c, found, slots ? LAUNCH(room_slots) : LAUNCH(room_places));
+  EMIT(c, "setp.lt.u32", opd_reg(p), opd_reg(taken), opd_reg(found));
+  code_branch(c, p, false, fits);
+  load_launch(e, c, control, LAUNCH(control));
+  code_label(c, again);
+  EMIT(c, "ld.volatile.global.u32", opd_reg(found),
+       opd_at(c, opd_reg(control),
+              slots ? offsetof(InterruptControl, room_slots)
+                    : offsetof(InterruptControl, room_places)));
+  EMIT(c, "setp.lt.u32", opd_reg(p), opd_reg(taken), opd_reg(found));
+  code_branch(c, p, false, fits);
+  ask_for_room(e, c, taken, slots);
+  if (e->body->func->module->sm >= 70) EMIT(c, "nanosleep.u32", opd_imm(ROOM_PAUSE_NS));
+  EMIT(c, "ld.volatile.global.u32", opd_reg(found),
+       opd_at(c, opd_reg(control), offsetof(InterruptControl, refused)));
+  EMIT(c, "setp.eq.u32", opd_reg(p), opd_reg(found), opd_imm(0));
   code_branch(c, p, false, again);
   code_emit(c, "exit", NULL, 0);
   code_label(c, fits);
@@ -190,7 +220,7 @@ static void take_place(Emitter *e, Code *c) {
   EMIT(c, "shl.b32", opd_reg(e->place), opd_reg(e->place), opd_imm(5));
   EMIT(c, "and.b32", opd_reg(n), opd_reg(n), opd_imm(31));
   EMIT(c, "add.u32", opd_reg(e->place), opd_reg(e->place), opd_reg(n));
-  emit_wait_for_room(e, c, e->place, LAUNCH(room_places), offsetof(InterruptNews, room_places));
+  emit_wait_for_room(e, c, e->place, false);
   emit_this_thread(e, c);
   EMIT(c, "cvt.u32.u64", opd_reg(word(c, 5)), opd_reg(e->thread));
   place_address(e, c, e->place, 2);

@@ -66,7 +66,10 @@ typedef struct InterruptControl {
   uint32_t slots;        // that are taken
   uint32_t ordered;      // threads with a place that are in order
   uint32_t blocks_done;  // of a gathering kernel
-  uint32_t unused[28];
+  // What the host has said of InterruptNews. One thread at a time asks it: memory of the host is
+  // far
+  uint32_t asking, refused, room_places, room_slots;
+  uint32_t unused[24];
   struct {
     uint32_t taken, unused[31];
   } places[PLACE_COUNTERS];

@@ -451,7 +451,7 @@ static bool split_module(Splitting *p, Error *err) {
     if (through) refuse_function(f, through, &why);
     if (!through && !replace_barriers(p, f, err)) return false;
     if (!through && can_split(f, &why)) {
-      raise_version(m, 62);
+      raise_version(m, 63);
       if (!split_kernel(p, f, &k, err)) return false;
     } else {
       k.refused = arena_strdup(&p->out->arena, why.text);

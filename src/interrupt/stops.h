@@ -170,9 +170,7 @@ void emit_thread_in_block(Code *c, PtxReg *to);  // .b32
 void emit_block_threads(Code *c, PtxReg *to);    // .b32: how many a block has
 void emit_block(Emitter *e, Code *c, PtxReg *to);  // .b64: of the block in the grid
 void emit_listed(Emitter *e, Code *c);           // which block this is; before all else
-// Until there is room for a place or a slot: launch_at, news_at: what InterruptLaunch and
-// InterruptNews have of it
-void emit_wait_for_room(Emitter *e, Code *c, PtxReg *taken, unsigned launch_at, unsigned news_at);
+void emit_wait_for_room(Emitter *e, Code *c, PtxReg *taken, bool slots);  // for a place or a slot
 void emit_cluster(Code *c, PtxReg *to);          // .b32: of the cluster in the grid
 void emit_this_thread(Emitter *e, Code *c);      // sets e->thread
 void emit_overflow(Emitter *e, Code *c);         // the stack of the thread is full

@@ -33,11 +33,11 @@ __global__ void tiles(long long *out) {
   __syncthreads();
   if (t == 3) tile[4000] = add_one(tile[4000]);
   __syncthreads();
-  if (!t) out[blockIdx.x] = tile[4000] - tile[4001];
+  if (!t) out[blockIdx.x & 1023] = tile[4000] - tile[4001];
 }
 
 int main() {
-  enum { N = 1 << 20, BLOCKS = 1000 };
+  enum { N = 1 << 20, BLOCKS = 2000 };
   static long long in[1024], out[1024];
   long long *d_in, *d_out;
   for (int i = 0; i < 1024; i++) in[i] = i;
@@ -58,11 +58,19 @@ int main() {
            cudaGetErrorString(cudaGetLastError()));
     callers_in_all = calls = 0;
   }
+  size_t before, after, all;
+  cudaMemGetInfo(&before, &all);
+  live<<<N / 16, 256>>>(d_out, d_in, N);
+  cudaDeviceSynchronize();
+  cudaMemGetInfo(&after, &all);
+  printf("memory: %s, %zu callers\n", before < after + (100 << 20) ? "little" : "much",
+         callers_in_all);
+  callers_in_all = calls = 0;
   for (int again = 0; again < 2; again++) {
     tiles<<<BLOCKS, 64, 40000>>>(d_out);
     cudaMemcpy(out, d_out, sizeof out, cudaMemcpyDeviceToHost);
     int wrong = 0;
-    for (int i = 0; i < BLOCKS; i++) wrong += out[i] != 0;
+    for (long long left : out) wrong += left != 0;
     printf("tiles: %d wrong, %zu callers in %zu calls, %s\n", wrong, callers_in_all, calls,
            cudaGetErrorString(cudaGetLastError()));
     callers_in_all = calls = 0;
