@@ -190,19 +190,29 @@ class Kernel:
             return
         r, s = self.reg("r"), self.reg("f")
         self.put(f"st.shared.u32 [%mine], {r};")
-        self.put("bar.sync 0;")
-        way = rng.randrange(3)
+        self.barrier()
+        way = rng.randrange(4)
         if way == 0:
             self.put(f"ld.shared.f32 {s}, [%mine];")
         elif way == 1:
             self.put(f"ld.shared.u32 {self.reg('r')}, [tile+{4 * rng.randrange(8)}];")
+        elif way == 2:  # several with one base
+            for _ in range(rng.randrange(2, 5)):
+                self.put(f"ld.shared.u32 {self.reg('r')}, [%tile+{4 * rng.randrange(8)}];")
         else:
             self.put("xor.b32 %at, %linear, 3;")
             self.put("min.u32 %at, %at, %last;")
             self.put("shl.b32 %at, %at, 2;")
             self.put("add.u32 %at, %at, %tile;")
             self.put(f"ld.shared.u32 {self.reg('r')}, [%at];")
-        self.put("bar.sync 0;")
+        self.barrier()
+
+    def barrier(self):
+        rng = self.rng
+        vote = f"0, {rng.choice(['', '!'])}{self.reg('p')};"
+        self.put(rng.choice(["bar.sync 0;", "bar.sync 0;",
+                             f"bar.red.popc.u32 {self.reg('r')}, {vote}",
+                             f"bar.red.{rng.choice(['and', 'or'])}.pred {self.reg('p')}, {vote}"]))
 
     def line_store(self):
         """Lanes side by side: one to four words of each thread."""
