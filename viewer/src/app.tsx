@@ -1,5 +1,5 @@
 import { ComponentChild } from "preact";
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Buffer, Finding, FlowStep, RunInfo, Watch, ask, buffers, flowStep, forgetAnswers, isStatic, isWaiting, launches, onWaiting, sites } from "./api";
 import { CalculatorPane } from "./calculator";
 import { RunsPane, TwinPane, comparesRuns, useComparison } from "./compare";
@@ -276,9 +276,10 @@ export function App() {
     if (box && e) box.scrollTo({ left: Math.max(0, e.offsetLeft + e.offsetWidth - box.clientWidth + 16), behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
   };
   const choosePane = (i: number) => { activate(i); reveal(); };
-  useLayoutEffect(reveal, [panes.map(paneText).join("/"), ready]);
+  // after the page is drawn: asking for sizes before would make the browser lay it out at once
+  useEffect(reveal, [panes.map(paneText).join("/"), ready]);
   useEffect(() => { const o = new ResizeObserver(reveal); if (panesBox.current) o.observe(panesBox.current); return () => o.disconnect(); }, []);
-  useLayoutEffect(() => document.querySelector(".trail .here")?.scrollIntoView({ block: "nearest", inline: "nearest" }), [panes.length, active, ready]);
+  useEffect(() => document.querySelector(".trail .here")?.scrollIntoView({ block: "nearest", inline: "nearest" }), [panes.length, active, ready]);
 
   const here = panes[active];
   const currentLaunch = here && "launch" in here ? here.launch : 0;

@@ -38,8 +38,7 @@ export function List({ count, height, focus, className, label, row, seen }: Prop
   useLayoutEffect(() => {
     const e = box.current!;
     const measure = () => setView(v => v.height === e.clientHeight ? v : { ...v, height: e.clientHeight || 600 });
-    measure();
-    const o = new ResizeObserver(() => { keepFocus.current(); measure(); });
+    const o = new ResizeObserver(() => { keepFocus.current(); measure(); });     // it also measures at once, when the page is laid out
     o.observe(e);
     return () => o.disconnect();
   }, []);
