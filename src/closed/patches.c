@@ -14,27 +14,11 @@ enum {
 #include "tools/tools.def"
 };
 
-// While a kernel runs nobody writes to its record.
-DEVICE WgWindow load_window(const WgWindow *w) {
-#ifdef __NVPTX__
-  WgWindow v;
-  __asm__("ld.global.nc.v2.u64 {%0, %1}, [%2];" : "=l"(v.base), "=l"(v.last) : "l"(w));
-  return v;
-#else
-  return *w;
-#endif
-}
-
-// Every register that is live across this test costs each access of the kernel, and so does every
-// load that waits for another: a matrix product spends most of its time here.
+// Every register that is live across this test costs each access of the kernel.
 DEVICE int is_in_window(const WgClosed *c, uint64_t address) {
-  WgWindow first = load_window(c->windows), second = load_window(c->windows + 1);
-  if (address - first.base <= first.last || address - second.base <= second.last) return 1;
-  for (const WgWindow *w = c->windows + WG_CLOSED_READ_AT_ONCE;; w++) {
-    WgWindow v = load_window(w);
-    if (!v.base) return 0;
-    if (address - v.base <= v.last) return 1;
-  }
+  for (const WgWindow *w = c->windows; w->base; w++)
+    if (address - w->base <= w->last) return 1;
+  return 0;
 }
 
 // Out of line: an access that is good must not pay for what a bad one needs.

@@ -10,7 +10,6 @@
 
 enum { RECORD_BYTES = 512, RECORDS = 2048 };
 _Static_assert(sizeof(WgClosed) <= RECORD_BYTES, "record of a stream");
-_Static_assert(offsetof(WgClosed, windows) % sizeof(WgWindow) == 0, "a window is one load");
 
 // A kernel in one context. Never freed: launches on other threads may use it.
 struct GpuClosed {
@@ -151,10 +150,10 @@ static CUdeviceptr record_of(GpuContext *c, CUstream stream) {
   return at;
 }
 
-static bool write_record(GpuContext *c, CUstream stream, WgClosed *record, CUdeviceptr *address) {
+static bool write_record(GpuContext *c, CUstream stream, const WgClosed *record,
+                         CUdeviceptr *address) {
   size_t n = 0;
   while (record->windows[n].base) n++;
-  while (n < WG_CLOSED_READ_AT_ONCE) record->windows[n++] = WG_CLOSED_NOTHING;
   size_t bytes = offsetof(WgClosed, windows) + (n + 1) * sizeof record->windows[0];
   GpuEntered e = gpu_context_enter(c);
   *address = e.ok ? record_of(c, stream) : 0;

@@ -23,14 +23,9 @@ typedef struct WgClosed {
   uint32_t launch;     // number of the launch in its process
   uint32_t site_base;  // of the kernel's places
   uint32_t tools;      // bit ToolId: the tools that look at this launch
-  uint32_t reserved[3];
+  uint32_t reserved;
   WgWindow windows[WG_CLOSED_WINDOWS + 1];  // base 0 ends them
 } WgClosed;  // what is behind the end of the windows is not copied to the device
-// On the device there are always two: a patch reads both at once. One that nothing is in stands for
-// each that is missing.
-enum { WG_CLOSED_READ_AT_ONCE = 2 };
-#define WG_CLOSED_NOTHING \
-  (WgWindow) { UINT64_MAX, 0 }
 
 // WgFinding.value[3] of a finding in machine code: where its instruction is, from `code` on
 #endif

@@ -40,8 +40,7 @@ static void start(void) {
                       .launch = LAUNCH,
                       .site_base = FIRST_SITE,
                       .tools = 1u << TOOL_BIT_memcheck,
-                      .windows = {{0x100000, 4096 - WG_CLOSED_WIDEST},
-                                  WG_CLOSED_NOTHING}};
+                      .windows = {{0x100000, 4096 - WG_CLOSED_WIDEST}}};
 }
 
 // kind 0: nothing is reported.
