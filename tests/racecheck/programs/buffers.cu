@@ -10,9 +10,9 @@
 #define WAIT(n) asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory")
 enum { THREADS = 64, TILES = 4, BLOCKS = 3 };
 
-// the copy of this turn's tile may not be there
+// the copy of this turn's tile may not be there; each tile has a buffer of its own
 __global__ void wait_too_short(float *out, const float *in, int n) {
-  __shared__ float s[2][THREADS];
+  __shared__ float s[TILES][THREADS];
   int t = threadIdx.x;
   float sum = 0;
   // finds-next: race group=wait_too_short
@@ -20,32 +20,12 @@ __global__ void wait_too_short(float *out, const float *in, int n) {
   COMMIT();
   for (int i = 0; i < n; i++) {
     // finds-next: race group=wait_too_short
-    if (i + 1 < n) COPY(&s[(i + 1) % 2][t], in + (i + 1) * THREADS + t);
+    if (i + 1 < n) COPY(&s[(i + 1) % TILES][t], in + (i + 1) * THREADS + t);
     COMMIT();
     WAIT(2);
     __syncthreads();
     // finds-next: race group=wait_too_short
-    sum += s[i % 2][t ^ 32];
-    __syncthreads();
-  }
-  out[blockIdx.x * THREADS + t] = sum;
-}
-
-// what another thread has copied may not be there. On a GPU the reader's own wait counts for it
-__global__ void no_barrier_before(float *out, const float *in, int n) {
-  __shared__ float s[2][THREADS];
-  int t = threadIdx.x;
-  float sum = 0;
-  // finds-cpu-next: race group=no_barrier_before
-  COPY(&s[0][t], in + t);
-  COMMIT();
-  for (int i = 0; i < n; i++) {
-    // finds-cpu-next: race group=no_barrier_before
-    if (i + 1 < n) COPY(&s[(i + 1) % 2][t], in + (i + 1) * THREADS + t);
-    COMMIT();
-    WAIT(1);
-    // finds-cpu-next: race group=no_barrier_before
-    sum += s[i % 2][t ^ 32];
+    sum += s[i % TILES][t ^ 32];
     __syncthreads();
   }
   out[blockIdx.x * THREADS + t] = sum;
@@ -77,7 +57,6 @@ int main() {
   cudaMalloc(&out, BLOCKS * THREADS * sizeof(float));
   cudaMemset(in, 0, TILES * THREADS * sizeof(float));
   wait_too_short<<<BLOCKS, THREADS>>>(out, in, TILES);
-  no_barrier_before<<<BLOCKS, THREADS>>>(out, in, TILES);
   no_barrier_after<<<BLOCKS, THREADS>>>(out, in, TILES);
   printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
 }
