@@ -71,6 +71,8 @@ shared_runtime
 for f in "$here"/*.cu; do
   name=$(basename "$f" .cu)
   [ -z "${TEST_ONLY:-}" ] || [ "$TEST_ONLY" = "$name" ] || continue
+  number=$((number + 1))  # make check: every other program
+  [ "${TEST_SIZE:-}" = long ] || [ -n "${TEST_ONLY:-}" ] || [ $((number % 2)) = 0 ] || continue
   build "$name" "$TEST_DIR/${name}_shared" -cudart=shared || { echo "FAIL $name.build"; continue; }
   check "$name.gpu" prints "$name" --device=gpu --tool=none "$TEST_DIR/${name}_shared"
   with_tools "$name" || continue
