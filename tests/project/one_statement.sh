@@ -19,11 +19,11 @@ for folder in $(find src -name '*.c' -printf '%h\n' | sort -u); do
   { printf '#include "%s"\n' "$folder"/*.c
     echo 'static int planted(int a) { int b; b = 1, a = 2; return a + b; }'; } > "$all"
   found=$(commas "$all")
-  case $found in *"$all:"*) ;;
+  case $found in *"/all.c:"*) ;;  # a compiler's cache may shorten the path
     *"'llvm-c/"*) ;;  # LLVM is optional
     *) echo "$folder: the planted comma is not found: $found"; failed=1 ;;
   esac
-  found=$(grep -v "^$all:\|fatal error" <<< "$found")
+  found=$(grep -v "/all\.c:\|fatal error" <<< "$found")
   [ -z "$found" ] || complain "$found"
 done
 if [ "${TEST_SIZE:-}" = long ]; then
