@@ -100,6 +100,7 @@ void str_addn(Str *s, const char *text, size_t n);
 void str_addc(Str *s, char c);
 void str_printf(Str *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void str_free(Str *s);
+bool text_ends_with(const char *text, const char *end);
 
 // --- error.c: why something could not be done, in words a user can act on. ---
 typedef struct Error {

@@ -35,3 +35,8 @@ void str_free(Str *s) {
   free(s->data);
   *s = (Str){0};
 }
+
+bool text_ends_with(const char *text, const char *end) {
+  size_t n = strlen(text), m = strlen(end);
+  return n >= m && !strcmp(text + n - m, end);
+}

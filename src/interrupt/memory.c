@@ -183,8 +183,7 @@ uint32_t shared_join(PtxFunc *f, PtxVar *into, PtxVar **dynamic) {
       kept++;
     }
   f->nlocals = kept;
-  for (uint32_t i = 0; i < f->nstmts; i++)
-    if (f->stmts[i].kind == STMT_LABEL) f->stmts[i].label->stmt = i;
+  ptx_number_labels(f);
   u64map_free(&j.offsets);
   *dynamic = j.dynamic;
   return (uint32_t)round_up(j.bytes, 16);

@@ -356,11 +356,6 @@ static void make_stack(Merge *g) {
   g->stack = v;
 }
 
-static void number_labels(PtxFunc *f) {
-  for (uint32_t i = 0; i < f->nstmts; i++)
-    if (f->stmts[i].kind == STMT_LABEL) f->stmts[i].label->stmt = i;
-}
-
 static bool merge_all(Merge *g, Program *p, Error *err) {
   bool ok = true;
   for (uint32_t i = 0; i < g->funcs.len && ok; i++) ok = find_calls(g, g->funcs.data[i], err);
@@ -376,7 +371,7 @@ static bool merge_all(Merge *g, Program *p, Error *err) {
   add_plain(g, OP_EXIT);  // the kernel does not fall into functions
   for (uint32_t i = 1; i < g->funcs.len; i++) append(g, g->funcs.data[i], i);
   add_return(g);
-  number_labels(g->kernel);
+  ptx_number_labels(g->kernel);
   return ptx_verify_new(g->m, err) && merge_calls(g, p, err);
 }
 

@@ -72,8 +72,7 @@ PtxReg *stops_new_register(PtxFunc *f, PtxType type, const char *name) {
   memcpy(stmts + 1, f->stmts, f->nstmts * sizeof *stmts);
   f->stmts = stmts;
   f->nstmts++;
-  for (uint32_t i = 0; i < f->nstmts; i++)
-    if (stmts[i].kind == STMT_LABEL) stmts[i].label->stmt = i;
+  ptx_number_labels(f);
   return r;
 }
 

@@ -200,8 +200,7 @@ static void install_body(Rewriter *w) {
   if (w->stmts.len) memcpy(stmts + nregs, w->stmts.data, sizeof *stmts * w->stmts.len);
   f->stmts = stmts;
   f->nstmts = n;
-  for (uint32_t i = 0; i < n; i++)
-    if (stmts[i].kind == STMT_LABEL) stmts[i].label->stmt = i;
+  ptx_number_labels(f);
   if (!nregs) return;
   PtxReg **regs = ARENA_ARRAY(w->arena, PtxReg *, f->nregs + nregs);
   if (f->nregs) memcpy(regs, f->regs, sizeof *regs * f->nregs);

@@ -405,6 +405,8 @@ const PtxForm *ptx_form(uint32_t index);
 // the guard included.
 typedef void PtxRegVisitor(void *ctx, PtxReg **reg, bool is_def);
 void ptx_visit_regs(PtxInstr *in, PtxRegVisitor *f, void *ctx);
+// Sets PtxLabel.stmt of all labels, after the statements of f have changed.
+void ptx_number_labels(PtxFunc *f);
 
 typedef enum PtxStmtKind {
   STMT_INSTR,

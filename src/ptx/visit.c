@@ -1,4 +1,4 @@
-// Which registers an instruction reads and writes.
+// Which registers an instruction reads and writes, and where the labels of a function stand.
 #include "ptx/parse.h"
 
 static void visit_operand(PtxOperand *o, bool is_def, PtxRegVisitor *f, void *ctx) {
@@ -40,4 +40,9 @@ void ptx_visit_regs(PtxInstr *in, PtxRegVisitor *f, void *ctx) {
     visit_kept_components(&in->ops[i], f, ctx);
     visit_operand(&in->ops[i], true, f, ctx);
   }
+}
+
+void ptx_number_labels(PtxFunc *f) {
+  for (uint32_t i = 0; i < f->nstmts; i++)
+    if (f->stmts[i].kind == STMT_LABEL) f->stmts[i].label->stmt = i;
 }

@@ -314,18 +314,14 @@ typedef struct Search {
   const SymbolVariable *found;
 } Search;
 
-static bool ends_with(const char *text, const char *end) {
-  size_t n = strlen(text), w = strlen(end);
-  return n >= w && !strcmp(text + n - w, end);
-}
-
 static bool is_sought(Search *q, Dwarf_Die *die, int tag) {
   bool fits = q->variable ? tag == DW_TAG_variable
                           : tag == DW_TAG_structure_type || tag == DW_TAG_class_type ||
                                 tag == DW_TAG_union_type || tag == DW_TAG_enumeration_type ||
                                 tag == DW_TAG_typedef;
   const char *name = fits ? dwarf_diename(die) : NULL;
-  if (!name || !ends_with(q->name, name) || dwarf_hasattr(die, DW_AT_declaration)) return false;
+  if (!name || !text_ends_with(q->name, name) || dwarf_hasattr(die, DW_AT_declaration))
+    return false;
   Str whole = {0};
   qualified(die, &whole);
   bool same = !strcmp(whole.data, q->name);

@@ -218,8 +218,7 @@ static void install_stmts(Body *b) {
   CHECK(at <= stmts + room);
   f->stmts = stmts;
   f->nstmts = (uint32_t)(at - stmts);
-  for (uint32_t i = 0; i < f->nstmts; i++)
-    if (stmts[i].kind == STMT_LABEL) stmts[i].label->stmt = i;
+  ptx_number_labels(f);
 }
 
 // The machine issues bulk copies and operations on mbarriers once for a warp. ptxas takes the guard

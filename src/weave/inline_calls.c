@@ -236,8 +236,7 @@ static void put_in_place(Inliner *l, PtxFunc *f, uint32_t at, PtxFunc *g) {
   n += f->nstmts - at - 1;
   f->stmts = out;
   f->nstmts = n;
-  for (uint32_t i = 0; i < n; i++)
-    if (out[i].kind == STMT_LABEL) out[i].label->stmt = i;
+  ptx_number_labels(f);
   for (unsigned list = 0; list <= 2; list += 2)
     for (unsigned i = 0; i < call->ops[list].nlist; i++)
       keep_in_register(l, f, call->ops[list].list[i].var);

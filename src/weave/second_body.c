@@ -93,8 +93,7 @@ static void join_bodies(Doubling *d, SecondBody *out) {
   }
   f->stmts = stmts;
   f->nstmts = (uint32_t)(at - stmts);
-  for (uint32_t i = 0; i < f->nstmts; i++)
-    if (stmts[i].kind == STMT_LABEL) stmts[i].label->stmt = i;
+  ptx_number_labels(f);
 }
 
 bool second_body_make(Program *p, PtxFunc *f, SecondBody *out) {

@@ -139,8 +139,7 @@ static void declare(PtxFunc *f, PtxReg *const *regs, uint32_t n) {
   if (f->nstmts) memcpy(stmts + n, f->stmts, f->nstmts * sizeof *stmts);
   f->stmts = stmts;
   f->nstmts += n;
-  for (uint32_t i = 0; i < f->nstmts; i++)
-    if (stmts[i].kind == STMT_LABEL) stmts[i].label->stmt = i;
+  ptx_number_labels(f);
 }
 
 // The first set of a register keeps it.

@@ -23,17 +23,12 @@ static int by_time(const void *a, const void *b) {
   return x->tv_nsec < y->tv_nsec ? 1 : x->tv_nsec > y->tv_nsec ? -1 : 0;
 }
 
-static bool ends_with(const char *s, const char *end) {
-  size_t n = strlen(s), m = strlen(end);
-  return n >= m && !strcmp(s + n - m, end);
-}
-
 static uint32_t list_dumps(const char *folder, Dump *out) {
   uint32_t n = 0;
   struct stat st;
   DIR *d = opendir(folder);
   for (struct dirent *e; d && n < MOST_FILES && (e = readdir(d));) {
-    if (!ends_with(e->d_name, "after_optimizations.txt")) continue;
+    if (!text_ends_with(e->d_name, "after_optimizations.txt")) continue;
     Str path = {0};
     str_printf(&path, "%s/%s", folder, e->d_name);
     if (stat(path.data, &st) == 0 && (size_t)st.st_size <= most_bytes)
