@@ -3,11 +3,25 @@ import { Browser } from "./browser.mjs";
 
 const [url] = process.argv.slice(2);
 const b = await Browser.start({ width: 1500, height: 900 });
-const ok = (name, good, seen) => console.log(good ? `ok ${name}` : `FAIL ${name}: ${JSON.stringify(seen)}`);
+const ok = (name, good, seen) =>
+  console.log(good ? `ok ${name}` : `FAIL ${name}: ${JSON.stringify(seen)}`);
 try {
   await b.open(url);
   await b.until(`document.querySelector(".pane")`, "a pane");
-  await b.key("g"); await b.until(`document.activeElement?.tagName === "INPUT"`); await b.type("6:3"); await b.key("Enter");
+  await b.key("g");
+  await b.until(`document.activeElement?.tagName === "INPUT"`);
+  await b.type("6:3");
+  await b.key("Enter");
   await b.click(`document.querySelector(".pane.thread .lineno")`);
-  ok("changed_source", await b.holds(`document.querySelector(".pane.source")?.innerText.includes("has changed since the run was recorded")`), await b.see(`document.querySelector(".pane.source")?.innerText.slice(0, 300)`));
-} catch (e) { ok("changed_source", false, e.message); } finally { await b.stop(); }
+  ok(
+    "changed_source",
+    await b.holds(
+      `document.querySelector(".pane.source")?.innerText.includes("has changed since the run was recorded")`,
+    ),
+    await b.see(`document.querySelector(".pane.source")?.innerText.slice(0, 300)`),
+  );
+} catch (e) {
+  ok("changed_source", false, e.message);
+} finally {
+  await b.stop();
+}

@@ -4,8 +4,12 @@ import { Browser } from "./browser.mjs";
 
 const [url, folder, picture] = process.argv.slice(2);
 const b = await Browser.start({ width: 1400, height: 900 });
-let step = "start", failed = false;
-const ok = (name, good, seen) => { failed ||= !good; console.log(good ? `ok ${name}` : `FAIL ${name}: ${JSON.stringify(seen)}`); };
+let step = "start",
+  failed = false;
+const ok = (name, good, seen) => {
+  failed ||= !good;
+  console.log(good ? `ok ${name}` : `FAIL ${name}: ${JSON.stringify(seen)}`);
+};
 const text = `(document.querySelector("section")?.innerText ?? "").replace(/\\s+/g, " ")`;
 // how many dots of the canvas have a colour, and whether one is that of NaN
 const dots = `(() => { const c = document.querySelector("canvas.dots"); if (!c?.width) return ""; const d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data; let n = 0, nan = 0, sum = 0;
@@ -13,7 +17,10 @@ const dots = `(() => { const c = document.querySelector("canvas.dots"); if (!c?.
 try {
   await b.open(url);
   step = "the first launch";
-  await b.until(`${text}.includes("launch #1, the newest") && ${text}.includes("live")`, "the picture of launch 1");
+  await b.until(
+    `${text}.includes("launch #1, the newest") && ${text}.includes("live")`,
+    "the picture of launch 1",
+  );
   await b.until(`${dots}.startsWith("true,true")`, "dots, and one that is not a number");
   await b.until(`${text}.includes("height * height")`, "the expression");
   ok("first", true);
@@ -21,17 +28,32 @@ try {
   step = "the second launch";
   writeFileSync(`${folder}/1`, "");
   await b.until(`${text}.includes("launch #2, the newest")`, "the picture of launch 2");
-  await b.until(`${dots}.startsWith("true,true") && ${dots} !== ${JSON.stringify(before)}`, "another picture");
+  await b.until(
+    `${dots}.startsWith("true,true") && ${dots} !== ${JSON.stringify(before)}`,
+    "another picture",
+  );
   ok("second", true);
   if (picture) await b.picture(picture);
   step = "the end";
   writeFileSync(`${folder}/2`, "");
-  await b.until(`${text}.includes("launch #3, the newest") && !${text}.includes("live")`, "the program has ended");
+  await b.until(
+    `${text}.includes("launch #3, the newest") && !${text}.includes("live")`,
+    "the program has ended",
+  );
   ok("third", true);
-  ok("flow", await b.holds(`document.querySelector(".facts").innerText.includes("3 launches")`), await b.see(`document.querySelector(".facts").innerText`));
+  ok(
+    "flow",
+    await b.holds(`document.querySelector(".facts").innerText.includes("3 launches")`),
+    await b.see(`document.querySelector(".facts").innerText`),
+  );
   step = "an older launch";
-  await b.see(`(() => { const r = document.querySelector("section input[type=range]"); r.value = 0; r.dispatchEvent(new Event("input", { bubbles: true })); })()`);
-  await b.until(`${text}.includes("launch #1") && !${text}.includes("the newest")`, "launch 1 again");
+  await b.see(
+    `(() => { const r = document.querySelector("section input[type=range]"); r.value = 0; r.dispatchEvent(new Event("input", { bubbles: true })); })()`,
+  );
+  await b.until(
+    `${text}.includes("launch #1") && !${text}.includes("the newest")`,
+    "launch 1 again",
+  );
   await b.until(`${dots} === ${JSON.stringify(before)}`, "its picture again");
   ok("older", true);
 } catch (e) {

@@ -2,26 +2,41 @@
 import { Browser } from "./browser.mjs";
 
 const b = await Browser.start({ width: 1600, height: 900 });
-const pane = n => `document.querySelector('section[data-pane="${n}"]')`;
-const title = n => `${pane(n)}?.querySelector("h2")?.innerText.replace(/\\s+/g, " ")`;
-const row = (n, ...words) => `[...(${pane(n)}?.querySelectorAll(".op") ?? [])].find(e => ${words.map(w => `e.innerText.includes(${JSON.stringify(w)})`).join(" && ")})`;
+const pane = (n) => `document.querySelector('section[data-pane="${n}"]')`;
+const title = (n) => `${pane(n)}?.querySelector("h2")?.innerText.replace(/\\s+/g, " ")`;
+const row = (n, ...words) =>
+  `[...(${pane(n)}?.querySelectorAll(".op") ?? [])].find(e => ${words.map((w) => `e.innerText.includes(${JSON.stringify(w)})`).join(" && ")})`;
 let step = "start";
 try {
   await b.colours("light");
   await b.open(process.argv[2]);
-  await b.click(`[...document.querySelectorAll(".finding")].find(e => e.innerText.includes("never written") && e.innerText.includes("thread 4012"))`);
+  await b.click(
+    `[...document.querySelectorAll(".finding")].find(e => e.innerText.includes("never written") && e.innerText.includes("thread 4012"))`,
+  );
   step = "thread";
-  await b.until(`${row(0, "b[4012]", "load")}?.innerText.includes("never written")`, "b[4012], never written");
+  await b.until(
+    `${row(0, "b[4012]", "load")}?.innerText.includes("never written")`,
+    "b[4012], never written",
+  );
   console.log("ok thread");
   step = "element";
   await b.click(`[...${pane(0)}.querySelectorAll(".peer")].find(e => e.innerText === "4013")`);
   await b.click(row(1, "b[4013]", "load"));
-  await b.until(`${row(2, "store", "thread 4012", "race")} && ${row(2, "store", "thread 4013", "race")}`, "both writers");
-  await b.until(`${pane(2)}.querySelector(".cell.unwritten")?.innerText.includes("b[4012]")`, "its neighbour, never written");
+  await b.until(
+    `${row(2, "store", "thread 4012", "race")} && ${row(2, "store", "thread 4013", "race")}`,
+    "both writers",
+  );
+  await b.until(
+    `${pane(2)}.querySelector(".cell.unwritten")?.innerText.includes("b[4012]")`,
+    "its neighbour, never written",
+  );
   console.log("ok element");
   step = "writer";
   await b.click(row(2, "store", "thread 4013"));
-  await b.until(`${row(3, "load", "a[4013]", "-2147483648", "copy to device")} && ${pane(3)}.querySelector(".go.race")?.innerText.includes("thread 4012")`, "its writer and the race");
+  await b.until(
+    `${row(3, "load", "a[4013]", "-2147483648", "copy to device")} && ${pane(3)}.querySelector(".go.race")?.innerText.includes("thread 4012")`,
+    "its writer and the race",
+  );
   console.log("ok writer");
   step = "copy";
   await b.click(row(3, "load", "a[4013]"));

@@ -2,43 +2,61 @@
 import { ComponentChildren, JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
-const LIMIT = 8_000_000;           // browsers cannot make an element much higher than this
+const LIMIT = 8_000_000; // browsers cannot make an element much higher than this
 
 interface Props {
-  count: number; height: number; focus?: number; className?: string; label: string;
+  count: number;
+  height: number;
+  focus?: number;
+  className?: string;
+  label: string;
   row(index: number): ComponentChildren;
   seen?(first: number, last: number): void;
 }
 
 export function List({ count, height, focus, className, label, row, seen }: Props) {
   const box = useRef<HTMLDivElement>(null);
-  const [view, setView] = useState({ top: 0, height: 600, bar: 0 });        // top: in pixels of all rows; bar: where the scroll bar is
-  const whole = count * height, shown = Math.min(whole, LIMIT);
-  const scale = shown > view.height ? Math.max(1, (whole - view.height) / Math.max(1, shown - view.height)) : 1;
+  const [view, setView] = useState({ top: 0, height: 600, bar: 0 }); // top: in pixels of all rows; bar: where the scroll bar is
+  const whole = count * height,
+    shown = Math.min(whole, LIMIT);
+  const scale =
+    shown > view.height ? Math.max(1, (whole - view.height) / Math.max(1, shown - view.height)) : 1;
   const top = Math.max(0, Math.min(view.top, whole - view.height));
-  const first = Math.max(0, Math.floor(top / height) - 6), last = Math.min(count, Math.ceil((top + view.height) / height) + 6);
+  const first = Math.max(0, Math.floor(top / height) - 6),
+    last = Math.min(count, Math.ceil((top + view.height) / height) + 6);
 
   // A very long list is higher than its element: a pixel of the scroll bar is many. The wheel and keys move by pixels all the same, and the bar follows.
-  const goTo = (to: number) => { const e = box.current!, next = Math.max(0, Math.min(to, whole - e.clientHeight)); e.scrollTop = next / scale; setView({ top: next, height: e.clientHeight || 600, bar: e.scrollTop }); };
+  const goTo = (to: number) => {
+    const e = box.current!,
+      next = Math.max(0, Math.min(to, whole - e.clientHeight));
+    e.scrollTop = next / scale;
+    setView({ top: next, height: e.clientHeight || 600, bar: e.scrollTop });
+  };
   const scrolled = () => {
     const e = box.current;
-    if (!e) return;  // the event came after the list had gone
+    if (!e) return; // the event came after the list had gone
     const by = e.scrollTop - view.bar;
     if (scale === 1) setView({ top: e.scrollTop, height: e.clientHeight || 600, bar: e.scrollTop });
-    else if (Math.abs(by) < .5) return;
+    else if (Math.abs(by) < 0.5) return;
     else if (Math.abs(by) < 1.5 * view.height) goTo(top + by);
     else setView({ top: e.scrollTop * scale, height: e.clientHeight || 600, bar: e.scrollTop });
   };
   // A row that was in sight stays there when the list becomes lower.
   const keepFocus = useRef(() => {});
   keepFocus.current = () => {
-    const e = box.current, at = (focus ?? -1) * height;
-    if (e && at >= top && at + height <= top + view.height && at + height > top + e.clientHeight) goTo(at - e.clientHeight / 3);
+    const e = box.current,
+      at = (focus ?? -1) * height;
+    if (e && at >= top && at + height <= top + view.height && at + height > top + e.clientHeight)
+      goTo(at - e.clientHeight / 3);
   };
   useLayoutEffect(() => {
     const e = box.current!;
-    const measure = () => setView(v => v.height === e.clientHeight ? v : { ...v, height: e.clientHeight || 600 });
-    const o = new ResizeObserver(() => { keepFocus.current(); measure(); });     // it also measures at once, when the page is laid out
+    const measure = () =>
+      setView((v) => (v.height === e.clientHeight ? v : { ...v, height: e.clientHeight || 600 }));
+    const o = new ResizeObserver(() => {
+      keepFocus.current();
+      measure();
+    }); // it also measures at once, when the page is laid out
     o.observe(e);
     return () => o.disconnect();
   }, []);
@@ -48,11 +66,34 @@ export function List({ count, height, focus, className, label, row, seen }: Prop
     const at = focus * height;
     if (at < top + height || at > top + e.clientHeight - 2 * height) goTo(at - e.clientHeight / 3);
   }, [focus, count > (focus ?? 0), scale > 1 ? count : 0]);
-  useEffect(() => { seen?.(first, last); }, [first, last, count]);
+  useEffect(() => {
+    seen?.(first, last);
+  }, [first, last, count]);
 
   const rows: JSX.Element[] = [];
-  for (let i = first; i < last; i++) rows.push(<div key={i} class="row" role="listitem" style={{ height: `${height}px`, top: `${i * height - top + view.bar}px` }}>{row(i)}</div>);
-  return <div ref={box} class={`list ${className ?? ""}`} role="list" aria-label={label} tabIndex={-1} onScroll={scrolled}>
-    <div class="whole" style={{ height: `${shown}px` }}>{rows}</div>
-  </div>;
+  for (let i = first; i < last; i++)
+    rows.push(
+      <div
+        key={i}
+        class="row"
+        role="listitem"
+        style={{ height: `${height}px`, top: `${i * height - top + view.bar}px` }}
+      >
+        {row(i)}
+      </div>,
+    );
+  return (
+    <div
+      ref={box}
+      class={`list ${className ?? ""}`}
+      role="list"
+      aria-label={label}
+      tabIndex={-1}
+      onScroll={scrolled}
+    >
+      <div class="whole" style={{ height: `${shown}px` }}>
+        {rows}
+      </div>
+    </div>
+  );
 }
