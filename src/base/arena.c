@@ -1,3 +1,4 @@
+// Arenas: memory that is given out piece by piece and freed all at once.
 #include "base/base.h"
 
 struct ArenaChunk {

@@ -1,3 +1,4 @@
+// Assertions that stay on in release builds (CHECK).
 #include "base/base.h"
 
 _Noreturn void base_check_failed(const char *file, int line, const char *what) {

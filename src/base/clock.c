@@ -1,3 +1,4 @@
+// The monotonic clock, in nanoseconds.
 #include "base/base.h"
 
 #include <time.h>

@@ -1,3 +1,4 @@
+// Error: the sentence that says what went wrong.
 #include "base/base.h"
 
 bool error_set(Error *e, const char *fmt, ...) {

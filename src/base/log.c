@@ -1,3 +1,4 @@
+// Messages of Warpgrind: on standard error or in --log-file, each line with the process id.
 #include "base/base.h"
 
 #include <errno.h>

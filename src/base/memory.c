@@ -1,3 +1,4 @@
+// Allocation that ends the process with exit code 125 when there is no memory.
 #include "base/base.h"
 
 #include <unistd.h>

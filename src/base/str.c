@@ -1,3 +1,4 @@
+// Strings that grow.
 #include "base/base.h"
 
 static void reserve(Str *s, size_t more) {

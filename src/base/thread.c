@@ -1,3 +1,4 @@
+// Threads of our own, with a stack of a size that does not depend on ulimit -s.
 #include "base/base.h"
 
 #include <pthread.h>

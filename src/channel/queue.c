@@ -1,3 +1,4 @@
+// What was read from the channel, on its way from the reading thread to the one that takes it.
 #include <pthread.h>
 #include <time.h>
 

@@ -346,7 +346,7 @@ static void *work(void *p) {
   unsigned sleep = SLEEP_MIN_US;
   free(p);
   prctl(PR_SET_TIMERSLACK, (unsigned long)SLACK_NS);
-  // no set ends before all threads have read it, so that it stays
+  // w.first stays valid: no set ends before all threads have read it
   if (w.first) populate(&w, w.first);
   for (;;) {
     bool stop = atomic_load(&w.d->stop), busy = false;

@@ -1,3 +1,4 @@
+// Writers wake the command, which sleeps on a futex while the channel is empty.
 #define _GNU_SOURCE
 
 #include <linux/futex.h>

@@ -1,3 +1,4 @@
+// Finds the program to start, and our library; says why a program cannot be served.
 #define _GNU_SOURCE
 
 #include "cli/cli.h"

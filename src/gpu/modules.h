@@ -18,7 +18,7 @@
 #include "gpu/gpu.h"
 #include "image/image.h"
 
-// --- hash.c: 128 bits; continue with the last result as seed ---
+// --- cache_hash.c: 128 bits; continue with the last result as seed ---
 typedef struct GpuHash {
   uint64_t low, high;
 } GpuHash;

@@ -1,3 +1,4 @@
+// Our own calls of the driver do not invalidate a stream capture of the program.
 #include "gpu/gpu.h"
 
 // In relaxed mode a call of ours that allocates or loads does not invalidate a capture of the

@@ -174,9 +174,9 @@ static void save_block(Emitter *e, Code *c) {
   copy_shared(e, c, (Copying){.place = wide(c, 2), .saves = true}, word(c, 12));
 }
 
-// Counts the thread in one word, which says as well whether anybody is suspended: whoever is
-// counted last sees all others in it. Most blocks have nobody suspended, and their threads end
-// here.
+// Counts the thread in a word of its block, which also says whether any thread is suspended: the
+// thread that is counted last learns it for the whole block. In most blocks no thread is suspended,
+// and their threads end here.
 static void count_leaving(Emitter *e, Code *c, bool suspended, PtxLabel *ends) {
   PtxReg *left = word(c, 4);
   if (suspended) code_emit(c, "membar.cta", NULL, 0);

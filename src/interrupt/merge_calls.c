@@ -1,5 +1,5 @@
-// Calls of merged functions become branches: registers that are needed later go to the stack, and
-// the number of the call, by which the function finds back.
+// Calls of merged functions become branches. Registers that are needed later go to the stack, and
+// so does the number of the call, which tells the function where to return.
 #include "interrupt/merge.h"
 
 typedef struct Calls {

@@ -62,7 +62,8 @@ void interrupt_follow_nobody(InterruptLaunch *l) {
   l->serial_before = 1;
 }
 
-// What must be zero at first lies in front. Behind firsts there is room for a list of blocks.
+// The parts that must be zero at first come first. After `firsts` there is room for a list of
+// blocks.
 InterruptLaunch interrupt_place(const InterruptSizes *s, uint64_t fixed, uint64_t places,
                                 uint64_t saved) {
   InterruptLaunch l = {.control = fixed, .places = places, .saved = saved};

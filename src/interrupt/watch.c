@@ -1,4 +1,4 @@
-// A handler that does not return is named: its kernel, and all that comes behind it, waits for it.
+// Names a handler that does not return: its kernel, and all later work of the stream, waits for it.
 // A thread of ours looks twice a second while handlers run.
 #include "interrupt/watch.h"
 

@@ -1,6 +1,6 @@
 // contract_plan: which mul and add instructions ptxas (CUDA 13.0) makes one FMA of.
 //
-// Found by experiment (tests/ir/contract_gen.c holds the shapes, docs/ir.md the account), the same
+// Found by experiment (tests/ir/contract_gen.py holds the shapes, docs/ir.md the account), the same
 // from sm_75 to sm_120:
 //  1. Only inside one basic block, as ptxas sees blocks: straight-line code is one block, but
 //  instructions that become

@@ -273,8 +273,8 @@ static void split_at(Analysis *a, uint32_t block, uint32_t *stack) {
   flood(a, block, join, stack, true);
 }
 
-// A branch with only one way on is none: the lanes of the other side are finished. They run their
-// end without the rest.
+// A branch with only one way on does not diverge: the lanes of the other side are finished. They
+// run their end without the rest.
 static bool branch_diverges(Analysis *a, uint32_t block) {
   const IrCfg *c = a->c;
   const IrBlock *b = &c->blocks[block];

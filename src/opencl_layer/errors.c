@@ -1,3 +1,4 @@
+// Names and texts of the error codes of OpenCL.
 #include "opencl_layer/layer.h"
 
 static const struct {

@@ -1,3 +1,4 @@
+// Whether this process runs on a GPU or on the virtual device.
 #include "preload/preload.h"
 
 bool preload_on_gpu(void) {

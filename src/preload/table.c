@@ -1,3 +1,4 @@
+// The table through which the exported functions jump, and their names.
 #include "preload/preload.h"
 
 #include "cuda/abi.h"

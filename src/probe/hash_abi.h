@@ -1,5 +1,5 @@
 // Hashes of buffers (--hash): the same numbers from the kernel that runs on a GPU (hash_kernel.cu)
-// and from the host (session/hash.c), so that runs on both can be compared.
+// and from the host (session/hash_buffers.c), so that runs on both can be compared.
 //
 // - ordered: sum over the 8-byte words of the buffer of mix(word + (index + 1) * STEP), modulo
 // 2^64;

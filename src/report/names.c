@@ -1,3 +1,4 @@
+// The names that reports give to buffers and to variables.
 #include "report/internal.h"
 
 const char *report_buffer_name(const RunAllocation *a) {

@@ -1,3 +1,4 @@
+// A run in memory: its texts, names, notes and counts, and how it is freed.
 #include "run/internal.h"
 
 void run_free(Run *r) {

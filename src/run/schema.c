@@ -1,3 +1,4 @@
+// The tables of a run file (schema.def): creates them and fills in rows.
 #include "run/internal.h"
 
 // Lists end with a comma, which the code that makes a statement of them removes.

@@ -2,7 +2,7 @@
 // memory, in our own words.
 //
 // Enumerations that only travel through an argument or a field are `int` here (same size and
-// passing); named constants exist for the values we look at. tests/runtime/abi_check.cu compares
+// passing); named constants exist for the values we look at. tests/runtime/abi_layout.sh compares
 // every size and offset with the toolkit's headers.
 #ifndef WG_RUNTIME_ABI_H
 #define WG_RUNTIME_ABI_H

@@ -1,3 +1,4 @@
+// The end of a process: the tools and the command are told.
 #include "session/written_buffers.h"
 #include "tools/tool.h"
 

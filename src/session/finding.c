@@ -1,3 +1,4 @@
+// Sends findings of the host to the command.
 #include "session/internal.h"
 
 void session_finding(const SessionFinding *f) {

@@ -1,3 +1,4 @@
+// Sends events through this process's part of the channel; each string once.
 #define _GNU_SOURCE
 
 #include <errno.h>

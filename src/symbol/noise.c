@@ -1,3 +1,4 @@
+// Frames that a stack leaves out, by the names of noise.def.
 #include "symbol/symbol.h"
 
 static const struct {

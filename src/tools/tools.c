@@ -1,3 +1,4 @@
+// Names of tools: a list as --tool takes it, and the name that was probably meant.
 #include "base/suggest.h"
 #include "weave/weave.h"
 

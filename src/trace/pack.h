@@ -18,7 +18,7 @@ enum { PACK_BEHIND = 64 };                // bytes behind that which may be writ
 // These records, n bytes one behind the other, as one block; how long it is, a multiple of 16.
 size_t pack_records(uint8_t *to, const uint8_t *data, size_t n, const PackRecord *records,
                     uint32_t count);
-// Blocks; how many bytes they were, SIZE_MAX: they are none, or there is no room.
+// Unpacks blocks. Returns how many bytes they were; SIZE_MAX: not packed records, or no room.
 size_t unpack_records(uint8_t *to, size_t room, const uint8_t *from, size_t n);
 extern bool pack_plainly;  // for tests: without instructions that not every processor has
 

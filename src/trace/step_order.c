@@ -120,7 +120,7 @@ const char trace_order_unknown[] =
     "this file was made by an older Warpgrind, which did not keep what orders launches and copies "
     "of different streams: only races within a launch are found";
 
-// A step that was noted and then refused by the driver has rows but is none.
+// A step that was noted and then refused by the driver has rows but did not happen.
 static bool visit_all(TraceReader *t, const Rows *rows, const Orders *steps, BesideVisitor *f,
                       void *user, Error *err) {
   const Order *list = steps->list;

@@ -200,8 +200,8 @@ static void write_packed(ColumnCoder *c, Bytes *out, const uint8_t *bytes, size_
   bytes_add(out, other, others);
 }
 
-// The numbers of a part lie one to a byte, so many bits from its start; `others`: how many of them
-// are the largest one.
+// Unpacks numbers that lie in one byte each, `shift` bits from its lowest. Returns how many of them
+// are the largest one, which stands for a number that is kept in a byte of its own.
 MANY_AT_A_TIME static size_t unpack(const uint8_t *restrict packed, size_t n, unsigned shift,
                                     uint8_t largest, uint8_t *restrict to) {
   size_t others = 0;

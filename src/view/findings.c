@@ -1,3 +1,4 @@
+// The findings of a run, as the page lists them.
 #include "view/internal.h"
 
 #include "report/report.h"

@@ -1,3 +1,4 @@
+// The parameters of a request, checked against an endpoint's limits.
 #include "view/internal.h"
 
 #include <errno.h>

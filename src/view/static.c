@@ -2,7 +2,7 @@
 // browser loads as scripts (it would not let a page from a file read others). Answers are those of
 // the server, put together in pieces: data/run.js has all that is not about operations;
 // data/t-LAUNCH-N.js 256 threads of a launch; data/e-BUFFER-N.js what touched 4096 bytes of a
-// buffer; data/b-BUFFER.js its contents after each step that changed them. viewer/src/static.ts
+// buffer; data/b-BUFFER.js its contents after each step that changed them. viewer/src/run/static.ts
 // reads them.
 #include "base/sizes.h"
 #include "view/internal.h"

@@ -1,3 +1,4 @@
+// Types of elements, and the parameters of kernels with their types.
 #include "view/internal.h"
 
 // The list of parameters: what is between the last ( at the outermost level and its ). (anonymous

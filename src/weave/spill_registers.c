@@ -1,10 +1,10 @@
 // Calls of code out of line across which nothing is live.
 //
-// A value that is live across a call lies where the callee leaves it alone, and the compiler of
-// machine code decides that for the whole life of the value. A call through a pointer
-// (weave/cold_calls.c) leaves some sixteen registers; a loop that had little more than that itself,
-// and ran with as many threads as fit, is slower for it. So registers that are live across a call
-// are stored to local memory before it and loaded after it.
+// A value that is live across a call must lie in a register that the callee preserves, and the
+// compiler of machine code keeps it there for its whole life. Across a call through a pointer
+// (weave/cold_calls.c) some sixteen registers are preserved. A loop that needs more of them gets
+// slower, since fewer threads fit. So registers that are live across a call are stored to local
+// memory before it and loaded after it.
 #include "weave/pass.h"
 
 struct Spill {

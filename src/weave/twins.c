@@ -3,7 +3,7 @@
 // The code that launches them fills their parameters itself, so they must keep their signature; the
 // host's launches need the added parameter. So such a kernel becomes two: the one the host finds by
 // its name gets the parameter, and a twin without it takes its place wherever device code takes the
-// address. The twin finds the record its ancestor left in the module (record.c).
+// address. The twin finds the record its ancestor left in the module (launch_record.c).
 #include "weave/pass.h"
 
 static void point_at_twin(PtxOperand *o) {

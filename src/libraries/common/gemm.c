@@ -132,7 +132,7 @@ static bool is_native(const GemmWork *g) {
          g->compute != COMPUTE_32F_FAST_16F && g->compute != COMPUTE_32F_FAST_16BF;
 }
 
-// --- and by way of wider numbers ---
+// --- products computed in wider numbers ---
 
 static float round_input(float x, Compute c) {
   if (c == COMPUTE_32F_FAST_TF32) return number_to_tf32(x);

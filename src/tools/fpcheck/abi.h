@@ -142,11 +142,11 @@ enum {
 
 // Fast mode: the first word of a kernel's counter is the turn in which an exception came to one of
 // its sinks for the first time, 0 if none did; the second is 1 if a birth or an input was found
-// since. Later turns are tested everywhere at these distances from it: 0, 1 if nothing was found by
-// then (else one in 8 of the first 1024 blocks, where threads neither run again nor start over),
-// and the other powers of 16. What is born again and again is found at once, and what is known
-// costs less and less. Launches of a graph have one turn: they are tested everywhere as long as the
-// second word is 0.
+// since. The turns that are tested everywhere lie at distances from that one: 0, and powers of 16.
+// At distance 1 all blocks are tested only if nothing was found by then; else one in 8 of the first
+// 1024 blocks, where threads neither run again nor start over. So what is born again and again is
+// found at once, and what is known costs less and less. Launches of a graph have one turn: they are
+// tested everywhere as long as the second word is 0.
 #define WG_FP_SKIPPED 0xeeeeu  // bits of a distance that is no power of 16
 
 #endif

@@ -40,7 +40,8 @@ DEVICE FpClass fp_class(uint64_t bits, uint32_t format) {
   return bits & fraction ? FP_SUBNORMAL : FP_ZERO;
 }
 
-// The site of one of the things looked for: they are numbered in the order of their bits.
+// The site of one kind of exception: the sites of an instruction follow each other in the order of
+// the bits of the kinds.
 DEVICE uint32_t fp_site(uint32_t site, uint32_t what, uint32_t kind) {
   return site + (uint32_t)__builtin_popcount(WG_FP_WHAT_KINDS(what) & (kind - 1));
 }

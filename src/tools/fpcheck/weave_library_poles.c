@@ -10,8 +10,8 @@ static bool is_int(const PtxOperand *o, int64_t value) {
   return o->kind == OPD_INT && o->imm == value;
 }
 
-// rcbrt: the bits of x with the exponent turned round, for x that is 0 or infinite. What x was;
-// NULL: it is not known.
+// rcbrt, for x that is 0 or infinite: the bits of x with those of the exponent flipped. Returns the
+// instruction that flips them; NULL: the operand is nothing of the kind.
 static const PtxInstr *is_turned(const FpFlow *f, const PtxOperand *o, int64_t exponent) {
   const PtxInstr *def = fp_def(f, o);
   return def && def->op == OP_XOR && def->nops == 3 && is_int(&def->ops[2], exponent) ? def : NULL;

@@ -53,7 +53,7 @@ static bool is_remainder(const FpFlow *f, const PtxInstr *in) {
   return (in->op == OP_FMA && is_rounded(f, &in->ops[1])) ||
          (in->op == OP_SUB && is_rounded(f, &in->ops[2]));
 }
-// It is no small number if x is huge; what is computed from it then is not taken.
+// For a huge x the remainder is not small; the library then does not use the polynomial.
 static bool is_polynomial_of_remainder(const FpFlow *f, const PtxInstr *in) {
   const PtxInstr *of = in->op == OP_FMA && in->types[0] == TYPE_F64 ? fp_def(f, &in->ops[2]) : NULL;
   return of && is_remainder(f, of);

@@ -83,7 +83,8 @@ bool fp_operation(const PtxInstr *in, FpOperation *out) {
     out->op = row->what;
     out->result = fp_type(in->types[0]);
     out->n = row->operands;
-    // add.f32.f16: the first operands have the second type, the addend the first
+    // add.f32.f16: the addend, which is last, has the first type; the other operands have the
+    // second
     for (unsigned i = 0; i < out->n; i++)
       out->types[i] = in->ntypes > 1 && i + 1 < out->n ? fp_type(in->types[1]) : out->result;
     out->kinds = kinds_of(in->op);

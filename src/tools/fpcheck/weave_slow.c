@@ -2,9 +2,9 @@
 // of probe.c are asked about them.
 //
 // Most exceptions that come here only travel on, and in a program whose data is full of NaN all do.
-// So what can be seen without a call is seen here, as bits of a word: first which values are
-// exceptional at all, then that nothing is born of a NaN, nor an infinity of an infinity. One call
-// in a loop serves all questions of a kind that are left.
+// So code in line decides what it can, as bits of a word: which values are exceptional at all, and
+// that a NaN in an operand, or an infinity that meets an infinity, gives birth to nothing. For the
+// questions that remain a loop makes one call for each kind of question.
 #include "tools/fpcheck/weave_slow.h"
 
 enum { LOOP = 16 };  // questions one loop serves

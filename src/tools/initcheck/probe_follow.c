@@ -307,8 +307,8 @@ DEVICE Where locate(uint64_t *values, uint64_t address, uint32_t bytes, uint32_t
   return at;
 }
 
-// A byte of shadow, which is 4 of memory, at a time. by: 0: which are good; 4: which are computed
-// from something that was not written
+// A bit for each byte of the access. A byte of shadow holds the bits of 4 bytes of memory. by: 0:
+// the bytes that are good; 4: those computed from something that was not written
 DEVICE uint32_t bytes_that_are(Where at, uint32_t by) {
   uint32_t first = (uint32_t)at.off & 3, n = (first + at.bytes + 3) >> 2;
   const volatile uint8_t *shadow = (const volatile uint8_t *)(at.shadow + (at.off >> 2));

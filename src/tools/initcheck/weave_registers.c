@@ -314,7 +314,7 @@ static void turn_round(InitCheck *k, Code *c, const PtxInstr *in) {
   EMIT(c, "mov.b32", opd_reg(init_shadow(k, in->ops[0].reg)), opd_reg(sum));
 }
 
-// Out of line where something is bad, if that is long.
+// Emits the exact rule. Where it is long it stands out of line, and runs only if an operand is bad.
 static void closely(const InitResult *r, Code *c, bool at_once,
                     void how(InitCheck *, Code *, const PtxInstr *)) {
   InitCheck *k = r->k;

@@ -75,7 +75,7 @@ static void add_sums(RangeSums *to, const ThreadCalls *t, const RangeBar *bar) {
   to->device_ns += end->device_ns - first->device_ns;
 }
 
-// --- the same names below the same names ---
+// --- ranges of one name inside the same ranges: added up ---
 
 static int by_thread(const void *x, const void *y) {
   const RunMeasure *a = ((const RangeBar *)x)->m, *b = ((const RangeBar *)y)->m;

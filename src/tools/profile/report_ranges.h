@@ -9,7 +9,7 @@ typedef struct RangeSums {
   uint64_t device_ns;  // of its launches; 0: not known
 } RangeSums;
 
-// A name below the same names, all together.
+// All ranges of one name that lie inside ranges of the same names.
 typedef struct RangeProfile {
   const char *name;
   uint32_t depth, parent;  // parent: its place in the list; UINT32_MAX: none

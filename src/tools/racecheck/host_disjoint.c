@@ -521,7 +521,7 @@ static int64_t gcd_of_strides(const Value *v) {
   return all;
 }
 
-// width: of a row of columns; 0: they are pieces
+// width: of the row that the columns repeat in; 0: pieces that do not repeat
 static bool do_overlap(const Column *a, const Column *b, int64_t width) {
   if (!width) return a->from < b->from + b->bytes && b->from < a->from + a->bytes;
   int64_t d = (b->from - a->from + width) % width;

@@ -1,6 +1,6 @@
 // What code says by moves into registers that are known by their names: wg_benign_race of
 // include/warpgrind.h; wg_barrier_orders, with which the barrier of OpenCL C keeps its flags
-// (src/opencl/library/barrier.cl).
+// (src/opencl/library/barrier.cl) and shuffles of its library order nothing.
 #include "tools/racecheck/internal.h"
 
 static bool is_move_to(const PtxInstr *in, const char *name) {

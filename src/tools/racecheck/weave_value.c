@@ -1,5 +1,5 @@
-// What a store is about to write, and what memory holds there. Of a cp.async the address it copies
-// from stands for the value: two copies of the same bytes write the same.
+// What a store is about to write, and what memory holds there. For a cp.async the source address
+// stands for the value: two copies of the same bytes write the same.
 #include "tools/racecheck/weave_emit.h"
 
 // The elements of a store: one, or those of a vector.

@@ -85,7 +85,7 @@ bool synccheck_plan_group_calls(Sync *s);
 void synccheck_weave_group_calls(Sync *s);
 void synccheck_leave_copies(Sync *s, Code *c);
 
-// --- watch.c: the watchdog ---
+// --- weave_watchdog.c: the watchdog ---
 void watch_enter(Sync *s, Code *c);  // at the start of kernels with barriers that may be missed
 void watch_barrier(Sync *s, uint32_t i);
 void watch_weave_loops(Sync *s);

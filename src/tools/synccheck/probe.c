@@ -157,8 +157,8 @@ __attribute__((noinline)) void wg_sync_barrier(uint64_t watch, uint64_t channel,
   } else if (!(missing & ~agree)) clear_lanes(lanes, here | missing);
 }
 
-// Some lanes that the mask names are not here. what: the instruction, so that the same one
-// elsewhere is right.
+// Some lanes that the mask names are not here. what: the kind of instruction; lanes that meet at
+// another instruction of the same kind are right.
 void wg_sync_warp(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site, uint32_t mask,
                   uint32_t what, uint32_t here);
 __attribute__((noinline)) void wg_sync_warp(uint64_t watch, uint64_t channel, uint32_t launch,

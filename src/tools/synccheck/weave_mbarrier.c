@@ -48,7 +48,8 @@ static void follow_phases(Sync *s) {
   EMIT(body_entry(s->body), "mov.b32", opd_reg(s->arrived_in), opd_imm(0));
 }
 
-// Before it arrives the phase it is in cannot end: a test of parity 0 says which it is.
+// Notes the parity of the current phase. The phase cannot end before this thread arrives, so that a
+// test of parity 0 tells.
 static void note_phase(Sync *s, Code *c, PtxReg *at) {
   PtxReg *over = body_temp(s->body, TYPE_PRED, 0);
   EMIT(c, "mbarrier.test_wait.parity.shared.b64", opd_reg(over), opd_at(c, opd_reg(at), 0),

@@ -73,7 +73,7 @@ static bool can_read(const PtxReg *r) {
                         ((size == 8 || size == 2) && ptx_type_kind(r->type) != KIND_FLOAT));
 }
 
-// The address that the loop reads again and again, as far as its register is still what it was.
+// The address that the loop reads again and again, computed from what its register holds now.
 static void find_address(Code *c, PtxReg *to, const PtxInstr *load) {
   EMIT(c, "mov.u64", opd_reg(to), opd_imm(0));
   for (unsigned k = 0; load && k < load->nops; k++) {
