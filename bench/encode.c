@@ -26,8 +26,12 @@ static unsigned load(FILE *f, size_t bytes) {
     size_t length = raw_length(w), used;
     uint32_t some, its = w[3] & ((1u << WG_TRACE_LAUNCH_BITS) - 1);
     if (!length || length > n - at || raw_look(w, length, &used, &some) != RAW_COMPLETE) break;
-    if (its != launch || rows >= CHUNK_RECORDS || at - from >= CHUNK_BYTES)
-      close_chunk(&chunk, data + from, at - from, rows), from = at, rows = 0, launch = its;
+    if (its != launch || rows >= CHUNK_RECORDS || at - from >= CHUNK_BYTES) {
+      close_chunk(&chunk, data + from, at - from, rows);
+      from = at;
+      rows = 0;
+      launch = its;
+    }
     rows += some;
     at += length;
   }
@@ -43,7 +47,10 @@ static unsigned fill(const Pattern *p, const Shape *s, size_t bytes, uint64_t *o
   uint64_t next = 0;
   Out out = {0};
   for (size_t all = 0; all < bytes && chunk < CHUNKS;) {
-    while (n < RESIDENT && next < s->warps) at[n].warp = next++, at[n++].k = 0;
+    while (n < RESIDENT && next < s->warps) {
+      at[n].warp = next++;
+      at[n++].k = 0;
+    }
     if (!n) break;
     for (uint32_t i = 0; i < n && all < bytes && chunk < CHUNKS;) {
       WarpOp op = {.warp = at[i].warp, .launch = 1, .time = time++ & 0x7FFFFFFF};
@@ -88,7 +95,9 @@ int main(int argc, char **argv) {
     raw = kept = operations = 0;
     for (unsigned i = 0; i < n; i++) {
       ChunkOut *c = chunk_encode(scratch, i + 1, 1, 1, &pieces[i], memory);
-      raw += pieces[i].len, kept += c->bytes.len, operations += c->operations;
+      raw += pieces[i].len;
+      kept += c->bytes.len;
+      operations += c->operations;
       memory = c->bytes;
       chunk_out_free(c);
     }

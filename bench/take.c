@@ -39,9 +39,10 @@ static void fill(Out *out, uint32_t index) {
                  .planes = 1,
                  .values = 1,
                  .same = i % 3 != 2};
-    for (uint32_t l = 0; l < 32; l++)
-      op.address[l] = 0x7f1000000000 + (i % 3 << 30) + 128ull * (i / 3) + 4 * l,
+    for (uint32_t l = 0; l < 32; l++) {
+      op.address[l] = 0x7f1000000000 + (i % 3 << 30) + 128ull * (i / 3) + 4 * l;
       op.value[0][l] = same ? 1 : (i * 32 + l) * 0x9E3779B1u;
+    }
     record_write(out, &op);
   }
 }
@@ -57,7 +58,8 @@ static void *work(void *p) {
     size_t n = trace_take(t->w, PROCESS, t->index, out.data + at,
                           MIN((size_t)AT_ONCE, out.len - at), false);
     memset(other + at, 0, n);
-    at += n, done += n;
+    at += n;
+    done += n;
   }
   t->cpu = now(CLOCK_THREAD_CPUTIME_ID) - cpu, t->wall = now(CLOCK_MONOTONIC) - wall;
   free(out.data);
@@ -74,16 +76,17 @@ int main(int argc, char **argv) {
       &(TraceLimits){.threads = argc > 3 ? (unsigned)atol(argv[3]) : 0, .ahead = true}, &err);
   CHECK(w && threads > 0 && threads <= THREADS);
   static Taker takers[THREADS];
-  sleep(2);                                // memory is got ahead
-  for (long i = 0; i < threads; i++)
-    takers[i] = (Taker){.w = w,
-                        .index = (uint32_t)i,
-                        .bytes = (uint64_t)(gb * 1e9 / (double)threads)},
+  sleep(2);                                // memory is allocated ahead
+  for (long i = 0; i < threads; i++) {
+    takers[i] = (Taker){
+        .w = w, .index = (uint32_t)i, .bytes = (uint64_t)(gb * 1e9 / (double)threads)};
     pthread_create(&takers[i].thread, NULL, work, &takers[i]);
+  }
   double cpu = 0, wall = 0;
   for (long i = 0; i < threads; i++) {
     pthread_join(takers[i].thread, NULL);
-    cpu += takers[i].cpu, wall = MAX(wall, takers[i].wall);
+    cpu += takers[i].cpu;
+    wall = MAX(wall, takers[i].wall);
   }
   printf("%ld threads take %.2f GB/s of records (%.2f for each second of a processor), %.3g GB in "
          "%.3f s\n",

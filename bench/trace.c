@@ -66,7 +66,9 @@ static sqlite3 *database(const char *path, const Pattern *p, const Shape *s) {
   return db;
 }
 
-typedef struct Sample { uint64_t warp, address; } Sample;
+typedef struct Sample {
+  uint64_t warp, address;
+} Sample;
 static Sample samples[64];
 
 typedef struct Cost {
@@ -79,7 +81,10 @@ static uint64_t fill(sqlite3 *db, const Pattern *p, const Shape *s, unsigned thr
   CHECK(w);
   Out out[RINGS] = {{0}};
   uint64_t next = 0, operations = 0, made = 0;
-  struct { uint64_t warp; uint32_t k; } resident[RINGS][RESIDENT];
+  struct {
+    uint64_t warp;
+    uint32_t k;
+  } resident[RINGS][RESIDENT];
   uint32_t count[RINGS] = {0}, time = 0;
   double making = 0, taking = 0, saving = 0, began = now(CLOCK_MONOTONIC),
          cpu = now(CLOCK_PROCESS_CPUTIME_ID);
@@ -89,15 +94,18 @@ static uint64_t fill(sqlite3 *db, const Pattern *p, const Shape *s, unsigned thr
     double t = now(CLOCK_THREAD_CPUTIME_ID);
     for (unsigned r = 0; r < RINGS; r++) {
       while (out[r].len < TAKE) {
-        while (count[r] < RESIDENT && next < s->warps)
-          resident[r][count[r]].warp = next++, resident[r][count[r]++].k = 0;
+        while (count[r] < RESIDENT && next < s->warps) {
+          resident[r][count[r]].warp = next++;
+          resident[r][count[r]++].k = 0;
+        }
         if (!count[r]) break;
         for (uint32_t i = 0; i < count[r];) {
           WarpOp op = {.warp = resident[r][i].warp, .launch = 1, .time = time++ & 0x7FFFFFFF};
           uint64_t some = make_record(p, s, &op, resident[r][i].k++, &out[r]);
           if (!some) {
-            resident[r][i].warp = resident[r][count[r] - 1].warp,
-            resident[r][i].k = resident[r][count[r] - 1].k, count[r]--;
+            resident[r][i].warp = resident[r][count[r] - 1].warp;
+            resident[r][i].k = resident[r][count[r] - 1].k;
+            count[r]--;
             continue;
           }
           operations += some;
@@ -120,11 +128,17 @@ static uint64_t fill(sqlite3 *db, const Pattern *p, const Shape *s, unsigned thr
     }
     taking += now(CLOCK_THREAD_CPUTIME_ID) - t;
     t = now(CLOCK_THREAD_CPUTIME_ID);
-    if (!trace_save(w, db, false, &err)) { fprintf(stderr, "%s\n", err.text); exit(1); }
+    if (!trace_save(w, db, false, &err)) {
+      fprintf(stderr, "%s\n", err.text);
+      exit(1);
+    }
     saving += now(CLOCK_THREAD_CPUTIME_ID) - t;
   }
   double t = now(CLOCK_THREAD_CPUTIME_ID);
-  if (!trace_save(w, db, true, &err)) { fprintf(stderr, "%s\n", err.text); exit(1); }
+  if (!trace_save(w, db, true, &err)) {
+    fprintf(stderr, "%s\n", err.text);
+    exit(1);
+  }
   saving += now(CLOCK_THREAD_CPUTIME_ID) - t;
   *cost = (Cost){now(CLOCK_MONOTONIC) - began, taking,
                  now(CLOCK_PROCESS_CPUTIME_ID) - cpu - making - taking - saving, saving};
@@ -134,13 +148,53 @@ static uint64_t fill(sqlite3 *db, const Pattern *p, const Shape *s, unsigned thr
 }
 
 // A question's time: on the wall, since threads share the work, and of processors.
-typedef struct Moment { double wall, cpu; } Moment;
-typedef struct Times { double wall, cpu, most_wall, most_cpu; unsigned n; } Times;
+typedef struct Moment {
+  double wall, cpu;
+} Moment;
+typedef struct Times {
+  double wall, cpu, most_wall, most_cpu;
+  unsigned n;
+} Times;
 static Moment moment(void) { return (Moment){now(CLOCK_MONOTONIC), now(CLOCK_PROCESS_CPUTIME_ID)}; }
 static void took(Times *t, Moment began) {
   double wall = now(CLOCK_MONOTONIC) - began.wall, cpu = now(CLOCK_PROCESS_CPUTIME_ID) - began.cpu;
-  t->wall += wall, t->cpu += cpu, t->n++;
-  t->most_wall = fmax(t->most_wall, wall), t->most_cpu = fmax(t->most_cpu, cpu);
+  t->wall += wall;
+  t->cpu += cpu;
+  t->n++;
+  t->most_wall = fmax(t->most_wall, wall);
+  t->most_cpu = fmax(t->most_cpu, cpu);
+}
+
+enum { OPEN, THREAD, ELEMENT, WRITERS, READERS, TOUCHING, CONTENTS, QUESTIONS };
+static const char *const names[] = {"open",
+                                    "thread",
+                                    "element",
+                                    "writers",
+                                    "readers",
+                                    "threads of an element",
+                                    "4096 bytes of contents"};
+
+static void print_times(const Times *times) {
+  for (int cpu = 0; cpu < 2; cpu++) {
+    printf(cpu ? "  of a processor:" : "  milliseconds (mean, largest):");
+    for (int i = 0; i < QUESTIONS; i++) {
+      const Times *x = &times[i];
+      printf("%s %s %.2f %.1f", i ? ";" : "", names[i],
+             (cpu ? x->cpu : x->wall) / MAX(x->n, 1u) * 1e3,
+             (cpu ? x->most_cpu : x->most_wall) * 1e3);
+    }
+    printf("\n");
+  }
+}
+
+// The last read and the last write of an element.
+static void find_accesses(const TraceOps *o, TraceOpId *read, TraceOpId *written) {
+  for (uint32_t k = 0; k < o->n; k++) {
+    const TraceOp *a = &o->list[k];
+    if (a->kind == TRACE_LOAD || a->kind == TRACE_ATOMIC) *read = (TraceOpId){a->record, a->lane};
+    if (a->kind == TRACE_STORE || a->kind == TRACE_ATOMIC)
+      *written = (TraceOpId){a->record, a->lane};
+  }
 }
 
 static void ask(const char *path) {
@@ -151,15 +205,10 @@ static void ask(const char *path) {
   Moment began = moment();
   trace_prepare_memory();
   TraceReader *t = trace_open(db, &err);
-  if (!t) { fprintf(stderr, "%s\n", err.text); exit(1); }
-  enum { OPEN, THREAD, ELEMENT, WRITERS, READERS, TOUCHING, CONTENTS, QUESTIONS };
-  static const char *const names[] = {"open",
-                                      "thread",
-                                      "element",
-                                      "writers",
-                                      "readers",
-                                      "threads of an element",
-                                      "4096 bytes of contents"};
+  if (!t) {
+    fprintf(stderr, "%s\n", err.text);
+    exit(1);
+  }
   Times times[QUESTIONS] = {0};
   took(&times[OPEN], began);
   for (unsigned i = 0; i < ARRAY_LEN(samples); i++) {
@@ -182,28 +231,21 @@ static void ask(const char *path) {
       exit(1);
     }
     took(&times[ELEMENT], began);
-    uint64_t record = 0, written = 0;
-    uint32_t lane = 0, lane_written = 0;
-    for (uint32_t k = 0; k < o.n; k++) {
-      if (o.list[k].kind == TRACE_LOAD || o.list[k].kind == TRACE_ATOMIC)
-        record = o.list[k].record, lane = o.list[k].lane;
-      if (o.list[k].kind == TRACE_STORE || o.list[k].kind == TRACE_ATOMIC)
-        written = o.list[k].record, lane_written = o.list[k].lane;
-    }
+    TraceOpId read = {0}, written = {0};
+    find_accesses(&o, &read, &written);
     trace_ops_free(&o);
-    if (record) {
+    if (read.record) {
       TraceWriters w;
       began = moment();
-      CHECK(trace_writers(t, record, lane, false, &w, &err));
+      CHECK(trace_writers(t, read.record, read.lane, false, &w, &err));
       took(&times[WRITERS], began);
       trace_ops_free(&w.ops);
     }
     trace_close(t);
     t = trace_open(db, &err);
-    if (written) {
+    if (written.record) {
       began = moment();
-      CHECK(trace_readers(t, (TraceOpId){written, lane_written}, (TracePage){0, 200}, false, &o,
-                          &err));
+      CHECK(trace_readers(t, written, (TracePage){0, 200}, false, &o, &err));
       took(&times[READERS], began);
       trace_ops_free(&o);
     }
@@ -221,24 +263,21 @@ static void ask(const char *path) {
         value, known, &err));
     took(&times[CONTENTS], began);
   }
-  for (int cpu = 0; cpu < 2; cpu++) {
-    printf(cpu ? "  of a processor:" : "  milliseconds (mean, largest):");
-    for (int i = 0; i < QUESTIONS; i++) {
-      const Times *x = &times[i];
-      printf("%s %s %.2f %.1f", i ? ";" : "", names[i],
-             (cpu ? x->cpu : x->wall) / MAX(x->n, 1u) * 1e3,
-             (cpu ? x->most_cpu : x->most_wall) * 1e3);
-    }
-    printf("\n");
-  }
+  print_times(times);
   trace_close(t);
   store_close(store);
 }
 
 int main(int argc, char **argv) {
-  if (argc < 4) { fprintf(stderr, "usage: trace PATTERN OPERATIONS FILE [THREADS]\n"); return 2; }
+  if (argc < 4) {
+    fprintf(stderr, "usage: trace PATTERN OPERATIONS FILE [THREADS]\n");
+    return 2;
+  }
   const Pattern *p = pattern_named(argv[1]);
-  if (!p) { fprintf(stderr, "no such pattern\n"); return 2; }
+  if (!p) {
+    fprintf(stderr, "no such pattern\n");
+    return 2;
+  }
   double wanted = atof(argv[2]);
   Shape s = shape_of(p, wanted);
   sqlite3 *db = database(argv[3], p, &s);

@@ -1,5 +1,7 @@
-// How long the server takes for what each view asks: viewer_views.mjs URL [PID [LIMIT POINT]]. Best and worst of five, each for another thread or element;
-// OVER: the worst is above LIMIT, or above POINT if it is about one thread or element. With the server's PID also what its processors took, on average: other work on the machine does not lengthen that.
+// How long the server takes for what each view asks: viewer_views.mjs URL [PID [LIMIT POINT]]. Best
+// and worst of five, each for another thread or element; OVER: the worst is above LIMIT, or above
+// POINT if it is about one thread or element. With the server's PID also what its processors took,
+// on average: other work on the machine does not lengthen that.
 import { readFileSync } from "node:fs";
 const [url, pid, limit = Infinity, point = Infinity] = process.argv.slice(2),
   points = new Set([
@@ -36,6 +38,8 @@ for (let i = 0; i < 5; i++)
       (o) => o[2] === 0,
     ),
   );
+const picture =
+  `picture?allocation=${large.id}&type=f32&stride=4&offset=0&width=1024` + "&pool_x=1&pool_y=1";
 const views = {
   flow: () => `flow?skip=0&most=2000`,
   thread: (i) => `thread?launch=${launch}&thread=${thread(i)}&most=200`,
@@ -45,14 +49,16 @@ const views = {
   "element, last write": (i) =>
     `element?allocation=${large.id}&address=${address(i)}&bytes=4&most=200&step=4294967295&write=1`,
   "values beside": (i) =>
-    `contents?allocation=${large.id}&step=${launches[launches.length >> 1][0]}&offset=${4 * element(i)}&bytes=20`,
+    `contents?allocation=${large.id}&step=${launches[launches.length >> 1][0]}` +
+    `&offset=${4 * element(i)}&bytes=20`,
   "picture, a band": (i) =>
-    `picture?allocation=${large.id}&type=f32&stride=4&offset=0&width=1024&rows=256&first=${262144 * (i % 4)}&pool_x=1&pool_y=1&step=${launches[i % launches.length][0]}`,
+    `${picture}&rows=256&first=${262144 * (i % 4)}&step=${launches[i % launches.length][0]}`,
   "picture by last write, a quarter": (i) =>
-    `picture?allocation=${large.id}&type=f32&stride=4&offset=0&width=1024&rows=64&first=${262144 * (i % 4)}&pool_x=1&pool_y=1&of=writes`,
+    `${picture}&rows=64&first=${262144 * (i % 4)}&of=writes`,
   "counts of lines": (i) => `counts?launch=${launches[i % launches.length][3]}`,
   "what a block touched": (i) =>
-    `touched?launch=${launch}&first=${256 * i}&last=${256 * i + 255}&allocation=${large.id}&stride=4`,
+    `touched?launch=${launch}&first=${256 * i}&last=${256 * i + 255}` +
+    `&allocation=${large.id}&stride=4`,
   launch: (i) => `launch?id=${launches[i % launches.length][3]}`,
 };
 for (const [name, path] of Object.entries(views)) {
@@ -65,7 +71,9 @@ for (const [name, path] of Object.entries(views)) {
     if (!r.ok) console.log(`${name}: ${r.status}`);
     all.push(performance.now() - began);
   }
-  console.log(
-    `${name}: ${Math.round(Math.min(...all))} to ${Math.round(Math.max(...all))} ms${Math.max(...all) > (points.has(name) ? point : limit) ? " OVER" : ""}${pid ? `, ${(ticks() - before) * 2} ms of the processors` : ""}`,
-  );
+  const best = Math.min(...all),
+    worst = Math.max(...all),
+    over = worst > (points.has(name) ? point : limit) ? " OVER" : "",
+    processors = pid ? `, ${(ticks() - before) * 2} ms of the processors` : "";
+  console.log(`${name}: ${Math.round(best)} to ${Math.round(worst)} ms${over}${processors}`);
 }

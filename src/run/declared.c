@@ -29,13 +29,19 @@ static const char *closing(const char *p, const char *end, char open, char close
   return NULL;
 }
 
+// The source, and what the template parameters of the function stand for.
+typedef struct Scope {
+  const Source *source;
+  TemplateArguments arguments;
+} Scope;
+
 // --- numbers of dimensions ---
 
-static bool constant_named(const Source *s, const char *name, size_t n, unsigned depth,
+static bool constant_named(const Scope *s, const char *name, size_t n, unsigned depth,
                            uint64_t *out);
 
 // "256", "16 + 1", "TILE": products and sums of numbers and of constants of the file.
-static bool number(const Source *s, const char *p, const char *end, unsigned depth, uint64_t *out) {
+static bool number(const Scope *s, const char *p, const char *end, unsigned depth, uint64_t *out) {
   uint64_t sum = 0, product = 1;
   bool wants = true;
   for (p = skip(p, end); p < end; p = skip(p, end)) {
@@ -62,14 +68,16 @@ static bool number(const Source *s, const char *p, const char *end, unsigned dep
 }
 
 // `#define NAME 16`, `const int NAME = 16;`: the only one of the file.
-static bool constant_named(const Source *s, const char *name, size_t n, unsigned depth,
+static bool constant_named(const Scope *s, const char *name, size_t n, unsigned depth,
                            uint64_t *out) {
   unsigned found = 0;
-  const char *last = s->text + strlen(s->text);
-  for (const char *p = s->text; (p = memmem(p, (size_t)(last - p), name, n)); p++) {
-    if (is_word(p[n]) || (p > s->text && is_word(p[-1]))) continue;
+  const char *last = s->source->text + strlen(s->source->text),
+             *value_of = template_value(&s->arguments, name, n);
+  if (value_of) return number(s, value_of, value_of + strspn(value_of, "0123456789"), depth, out);
+  for (const char *p = s->source->text; (p = memmem(p, (size_t)(last - p), name, n)); p++) {
+    if (is_word(p[n]) || (p > s->source->text && is_word(p[-1]))) continue;
     const char *line = p;
-    while (line > s->text && line[-1] != '\n') line--;
+    while (line > s->source->text && line[-1] != '\n') line--;
     const char *end = p + strcspn(p, "\n"), *hash = skip(line, p), *value = skip(p + n, end);
     bool defines = *hash == '#' && memmem(hash, (size_t)(p - hash), "define", 6);
     if (!defines && (*value != '=' || value[1] == '=')) continue;
@@ -89,7 +97,7 @@ static bool constant_named(const Source *s, const char *name, size_t n, unsigned
 // --- declarations ---
 
 // The rest of a declaration behind its type: "a[4], b[8][3]". At the one of this name; NULL: any.
-static bool declarator(const Source *s, const char *p, const char *end, const char *name,
+static bool declarator(const Scope *s, const char *p, const char *end, const char *name,
                        DeclaredArray *out) {
   while (p < end) {
     p = skip(p, end);
@@ -161,7 +169,7 @@ static const char *type_words(const char *p, const char *end, DeclaredArray *out
 }
 
 // unsigned -> unsigned int, and the like, as signatures have them.
-static void usual_name(DeclaredArray *a) {
+static void usual_name(const Scope *s, DeclaredArray *a) {
   static const struct {
     const char *written, *usual;
   } names[] = {{"unsigned", "unsigned int"},    {"uint", "unsigned int"},
@@ -171,6 +179,7 @@ static void usual_name(DeclaredArray *a) {
                {"uint64_t", "unsigned long"},   {"int64_t", "long"},
                {"size_t", "unsigned long"},     {"half", "__half"},
                {"nv_bfloat16", "__nv_bfloat16"}};
+  if (!template_type(&s->arguments, a->type, sizeof a->type)) a->type[0] = 0;
   for (size_t i = 0; i < ARRAY_LEN(names); i++)
     if (!strcmp(a->type, names[i].written)) {
       snprintf(a->type, sizeof a->type, "%s", names[i].usual);
@@ -178,7 +187,7 @@ static void usual_name(DeclaredArray *a) {
     }
 }
 
-static unsigned shared_between(const Source *s, const char *from, const char *to, const char *name,
+static unsigned shared_between(const Scope *s, const char *from, const char *to, const char *name,
                                DeclaredArray *out) {
   static const char word[] = "__shared__";
   unsigned found = 0;
@@ -187,26 +196,33 @@ static unsigned shared_between(const Source *s, const char *from, const char *to
     DeclaredArray a;
     const char *declares = type_words(p, MIN(end + 1, to), &a);
     if (!declares || !declarator(s, declares, end, name, &a)) continue;
-    usual_name(&a);
+    usual_name(s, &a);
     *out = a;
     found++;
   }
   return found;
 }
 
-bool declared_shared(const Source *s, const char *function, const char *name, DeclaredArray *out) {
-  const char *open, *close;
-  if (source_body(s, function, &open, &close)) {
-    unsigned n = shared_between(s, open, close, name, out);
-    if (n) return n == 1;
-  }
-  return shared_between(s, s->text, s->text + strlen(s->text), name, out) == 1;
+static Scope scope_of(const DeclaringFunction *f) {
+  Scope s = {.source = f->source};
+  template_arguments(f->source, f->name, f->readable, &s.arguments);
+  return s;
 }
 
-bool declared_local(const Source *s, const char *function, DeclaredArray *out) {
-  const char *open, *close;
+bool declared_shared(const DeclaringFunction *f, const char *name, DeclaredArray *out) {
+  const char *open, *close, *text = f->source->text;
+  Scope s = scope_of(f);
+  if (source_body(f->source, f->name, &open, &close)) {
+    unsigned n = shared_between(&s, open, close, name, out);
+    if (n) return n == 1;
+  }
+  s.arguments.n = 0;  // they are those of another function
+  return shared_between(&s, text, text + strlen(text), name, out) == 1;
+}
+
+static unsigned locals_between(const Scope *s, const char *open, const char *close,
+                               DeclaredArray *out) {
   unsigned found = 0;
-  if (!source_body(s, function, &open, &close)) return false;
   for (const char *p = open + 1; p < close;) {
     p = skip(p, close);
     const char *end = p + strcspn(p, ";{}");
@@ -219,11 +235,18 @@ bool declared_local(const Source *s, const char *function, DeclaredArray *out) {
     for (; at && at < end; at += strcspn(at, ",;"), at += at < end) {
       if (!declarator(s, at, end, NULL, &a)) break;
       if (!a.ndims) continue;
-      usual_name(&a);
+      usual_name(s, &a);
       *out = a;
       found++;
     }
     p = MIN(end, close - 1) + 1;
   }
-  return found == 1;
+  return found;
+}
+
+bool declared_local(const DeclaringFunction *f, DeclaredArray *out) {
+  const char *open, *close;
+  if (!source_body(f->source, f->name, &open, &close)) return false;
+  Scope s = scope_of(f);
+  return locals_between(&s, open, close, out) == 1;
 }

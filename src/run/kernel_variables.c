@@ -146,7 +146,8 @@ static void describe_shared(Run *r, const RunKernel *k, const Source *source, co
   snprintf(out->name, sizeof out->name, "%s", last ? last + 2 : readable);
   snprintf(of, sizeof of, "%.*s", last ? (int)(last - readable) : 0, readable);
   if (!run_base_name(last ? of : k->readable, function, sizeof function)) function[0] = 0;
-  out->is_declared = source && declared_shared(source, function, out->name, &out->declared);
+  DeclaringFunction in = {source, function, last ? of : k->readable};
+  out->is_declared = source && declared_shared(&in, out->name, &out->declared);
   out->why = !source ? "the source of the kernel could not be read when it was recorded"
                      : "its declaration was not found in the source";
 }
@@ -172,10 +173,11 @@ static bool local_function(Run *r, const RunKernel *k, const char *object, char 
 static void describe_local(Run *r, const RunKernel *k, const Source *source, const Variable *v,
                            Described *out) {
   char function[512];
+  DeclaringFunction in = {source, function, k->readable};
   snprintf(out->name, sizeof out->name, "%s", v->object);
   out->why = "several variables share a function's local memory, and PTX does not name them";
   out->is_declared = source && local_function(r, k, v->object, function, sizeof function) &&
-                     declared_local(source, function, &out->declared);
+                     declared_local(&in, &out->declared);
   if (out->is_declared) snprintf(out->name, sizeof out->name, "%s", out->declared.name);
 }
 

@@ -171,6 +171,9 @@ static bool from_variable(Run *r, const RunAllocation *a, Elements *out) {
   snprintf(out->name, sizeof out->name, "%s", v->type->name);
   snprintf(out->why, sizeof out->why, "variable %.400s", name);
   out->type = v->type;
+  // The host has a pointer to a __managed__ variable, by the same name.
+  if (!v->ndims && v->type->bytes && a->size != v->type->bytes && cut_pointer(out->name))
+    out->type = symbol_type_named(a->process->symbols, out->name);
   return true;
 }
 

@@ -6,9 +6,24 @@
 #include <sys/auxv.h>
 #endif
 
-enum { POLYNOMIAL = 0x82F63B78, SLICES = 8 };
+// THIRD: of a page of 32 KB without its checksum
+enum { POLYNOMIAL = 0x82F63B78, SLICES = 8, THIRD = 10920 };
 static uint32_t tables[SLICES][256];
+static uint32_t shifts[4][256];  // of each byte of a checksum: what it is THIRD zeros later
 static bool has_instruction;
+
+static uint32_t by_instruction(uint32_t crc, const uint8_t *p, size_t n);
+
+// A checksum is linear: that of a byte is made of those of its bits.
+static void prepare_shifts(void) {
+  static const uint8_t zeros[THIRD];
+  for (int k = 0; k < 4; k++)
+    for (uint32_t bit = 0; bit < 8; bit++) {
+      uint32_t shifted = by_instruction(1u << (8 * k + bit), zeros, THIRD);
+      for (uint32_t i = 1u << bit; i < 256; i++)
+        if (i >> bit & 1) shifts[k][i] ^= shifted;
+    }
+}
 
 static void prepare(void) {
   for (uint32_t i = 0; i < 256; i++) {
@@ -25,6 +40,7 @@ static void prepare(void) {
 #elif defined __x86_64__
   has_instruction = __builtin_cpu_supports("sse4.2");
 #endif
+  if (has_instruction) prepare_shifts();
 }
 
 static uint32_t by_table(uint32_t crc, const uint8_t *p, size_t n) {
@@ -39,19 +55,37 @@ static uint32_t by_table(uint32_t crc, const uint8_t *p, size_t n) {
   return crc;
 }
 
+static inline uint64_t one_word(uint64_t crc, const uint8_t *p) {
+  uint64_t w;
+  memcpy(&w, p, 8);
+#if defined __aarch64__
+  __asm__(".arch_extension crc\n\tcrc32cx %w0, %w0, %x1" : "+r"(crc) : "r"(w));
+#elif defined __x86_64__
+  __asm__("crc32q %1, %0" : "+r"(crc) : "r"(w));
+#endif
+  return crc;
+}
+
+static uint32_t shift(uint64_t crc) {
+  return shifts[0][crc & 255] ^ shifts[1][crc >> 8 & 255] ^ shifts[2][crc >> 16 & 255] ^
+         shifts[3][crc >> 24 & 255];
+}
+
 static uint32_t by_instruction(uint32_t crc, const uint8_t *p, size_t n) {
 #if defined __aarch64__ || defined __x86_64__
-  uint64_t c = crc;
-  for (; n >= 8; n -= 8, p += 8) {
-    uint64_t w;
-    memcpy(&w, p, 8);
-#if defined __aarch64__
-    __asm__(".arch_extension crc\n\tcrc32cx %w0, %w0, %x1" : "+r"(c) : "r"(w));
-#else
-    __asm__("crc32q %1, %0" : "+r"(c) : "r"(w));
-#endif
+  uint64_t a = crc;
+  // An instruction waits for the one before: three of them side by side take the time of one.
+  for (; n >= 3 * THIRD; n -= 3 * THIRD, p += 3 * THIRD) {
+    uint64_t b = 0, c = 0;
+    for (size_t i = 0; i < THIRD; i += 8) {
+      a = one_word(a, p + i);
+      b = one_word(b, p + THIRD + i);
+      c = one_word(c, p + 2 * THIRD + i);
+    }
+    a = shift(shift(a) ^ b) ^ c;
   }
-  crc = (uint32_t)c;
+  for (; n >= 8; n -= 8, p += 8) a = one_word(a, p);
+  crc = (uint32_t)a;
 #endif
   return by_table(crc, p, n);
 }

@@ -46,9 +46,10 @@ static WalState check_frames(FILE *f, const uint8_t *header, uint32_t bytes, uin
   *first_bad = 0;
   for (uint64_t number = 1; fread(frame, FRAME + bytes, 1, f) == 1; number++) {
     FrameState state = check_frame(header, frame, bytes, sums);
-    if (state == FRAME_OLD && old + 1 == number && old) break;  // two of them: the rest is old
+    if (state == FRAME_OLD && old + 1 == number && old)
+      break;  // two old frames in a row: all that follow are old
     if (state == FRAME_OLD) old = number;
-    else if (old) *first_bad = *first_bad ? *first_bad : old;  // one among others is none
+    else if (old) *first_bad = *first_bad ? *first_bad : old;  // a single "old" frame is a bad one
     if (state == FRAME_BAD && !*first_bad) *first_bad = number;
     if (state == FRAME_OLD || !big(frame + 4)) continue;
     commits[0] = commits[1];

@@ -23,9 +23,23 @@ typedef struct Page {
   const ReaderLaunch *launch;
   U64Map threads;
   bool each_thread_once;
+  // not NULL: nothing is kept, its number is looked for
+  const TraceSought *sought;
+  int64_t index;
 } Page;
 
+static ScanResult page_seek(Page *p, uint64_t record, uint32_t lane, bool writes) {
+  const TraceSought *w = p->sought;
+  uint64_t number = p->seen++;
+  bool this_one = w->record && record == w->record && lane == w->lane;
+  if (this_one || (!w->record && (writes || !w->writes_only))) p->index = (int64_t)number;
+  return this_one || p->seen >= w->most || (p->seen >= w->first && clock_ns() > w->deadline)
+             ? SCAN_STOP
+             : SCAN_GO_ON;
+}
+
 static ScanResult page_add(TraceReader *t, Page *p, const RowRef *r, uint32_t lane, Error *err) {
+  if (p->sought) return page_seek(p, r->record, lane, row_writes(t, r));
   if (p->seen++ < p->skip) return SCAN_GO_ON;
   if (p->out->n == p->most) {
     p->out->more = true;
@@ -83,6 +97,10 @@ static ScanResult host_element(TraceReader *t, const ReaderStep *s, uint64_t add
   for (uint32_t reads = 0; reads < 2; reads++) {
     uint64_t at, n;
     if (!step_touches(s, reads, address, address + bytes, &at, &n)) continue;
+    if (p->sought) {
+      if (page_seek(p, s->first_record, reads, !reads) == SCAN_STOP) return SCAN_STOP;
+      continue;
+    }
     if (p->seen++ < p->skip) continue;
     if (p->out->n == p->most) {
       p->out->more = true;
@@ -101,6 +119,7 @@ enum { SORTED_MOST = 256, BLOCKS_AT_ONCE = 192 };
 typedef struct Hit {
   uint64_t record;
   uint32_t lane, time;
+  bool writes;
 } Hit;
 typedef struct Hits {
   Hit list[SORTED_MOST];
@@ -110,12 +129,11 @@ typedef struct Hits {
 
 static ScanResult hit(TraceReader *t, const RowRef *r, const LaneAccess *at, void *user,
                       Error *err) {
-  (void)t;
   (void)err;
   Hits *h = user;
   h->many = h->n == SORTED_MOST;
   if (h->many) return SCAN_STOP;
-  h->list[h->n++] = (Hit){r->record, at->lane, r->row->time};
+  h->list[h->n++] = (Hit){r->record, at->lane, r->row->time, row_writes(t, r)};
   return SCAN_GO_ON;
 }
 
@@ -180,6 +198,55 @@ static void page_ahead(TraceReader *t, const Hits *h, const Page *p, const Range
   reader_ahead(t, list, n);
 }
 
+// Launches whose blocks were unpacked together: one of a long run has few that touch an element,
+// and a single block keeps one processor busy only.
+enum { LAUNCHES_AT_ONCE = 64, FEW_BLOCKS = 8 };
+typedef struct LaunchesAhead {
+  const Life *life;
+  uint32_t upto, window;  // step; launches
+} LaunchesAhead;
+
+static bool is_alive(const Life *life, const ReaderStep *s) {
+  return s->process == life->process && s->order >= life->born && s->order < life->died;
+}
+
+static void launches_ahead(TraceReader *t, LaunchesAhead *a, uint32_t step, const RangeScan *scan) {
+  if (step < a->upto) return;
+  if (!t->scanning) reader_cache_trim(t);
+  VEC(const ReaderChunk *) chunks = {0};
+  VEC(Want) blocks = {0};
+  for (uint32_t launches = 0; step < t->nsteps && launches < a->window; step++) {
+    const ReaderStep *s = &t->steps[step];
+    const ReaderLaunch *l = s->launch ? &t->launches[s->launch - 1] : NULL;
+    uint32_t before = chunks.len;
+    for (uint32_t i = 0; l && is_alive(a->life, s) && i < l->nchunks; i++)
+      if (chunk_in_range(&t->chunks[l->first_chunk + i], scan))
+        vec_push(&chunks, &t->chunks[l->first_chunk + i]);
+    launches += chunks.len > before;
+  }
+  a->upto = step;
+  a->window = MIN(a->window * 2, (uint32_t)LAUNCHES_AT_ONCE);
+  RangeScan few = *scan;
+  few.few_values = true;
+  BlockSet set = {0};
+  Error none = {{0}};  // whoever needs the part says what is wrong with it
+  PostingQuery all = {.low = scan->low, .high = scan->high};
+  reader_ahead_postings(t, chunks.data, chunks.len, scan);
+  for (uint32_t i = 0; i < chunks.len && blocks.len < BLOCKS_AT_ONCE; i++) {
+    const ChunkDirectory *d = reader_directory(t, chunks.data[i], &none);
+    if (!d || !reader_blocks_touching(t, chunks.data[i], &all, &set, &none)) break;
+    for (uint32_t k = 0; k < set.n && set.n <= FEW_BLOCKS && blocks.len < BLOCKS_AT_ONCE; k++)
+      vec_push(&blocks, ((Want){.chunk = chunks.data[i],
+                                .directory = d,
+                                .part = PART_ROWS + set.list[k],
+                                .what = &few}));
+  }
+  reader_ahead(t, blocks.data, blocks.len);
+  free(set.list);
+  vec_free(&blocks);
+  vec_free(&chunks);
+}
+
 static ScanResult element_in_launch(TraceReader *t, const ReaderLaunch *l, const RangeScan *scan,
                                     Page *p, Error *err) {
   bool often;
@@ -197,12 +264,13 @@ static ScanResult element_in_launch(TraceReader *t, const ReaderLaunch *l, const
   uint32_t from = h->n ? h->list[0].time - (1u << 30) : 0;
   for (uint32_t i = 0; i < h->n; i++) h->list[i].time = (h->list[i].time - from) & 0x7FFFFFFF;
   qsort(h->list, h->n, sizeof *h->list, by_time);
-  page_ahead(t, h, p, scan);
+  if (!p->sought) page_ahead(t, h, p, scan);
   result = result == SCAN_FAILED ? result : SCAN_GO_ON;
   for (uint32_t i = 0; i < h->n && result == SCAN_GO_ON; i++) {
     RowRef r;
     const ReaderStep *host;
-    if (p->seen < p->skip) p->seen++;
+    if (p->sought) result = page_seek(p, h->list[i].record, h->list[i].lane, h->list[i].writes);
+    else if (p->seen < p->skip) p->seen++;
     else
       result = reader_row(t, h->list[i].record, &r, &host, err) && !host
                    ? page_add(t, p, &r, h->list[i].lane, err)
@@ -212,28 +280,68 @@ static ScanResult element_in_launch(TraceReader *t, const ReaderLaunch *l, const
   return result;
 }
 
-bool trace_of_element(TraceReader *t, uint32_t allocation, TraceBytes at, TracePage page,
-                      TraceOps *out, Error *err) {
-  *out = (TraceOps){0};
+// What each step has on an element is remembered, so that the next pages need not count again.
+static uint32_t *counts_of(TraceReader *t, uint32_t allocation, TraceBytes at) {
+  uint64_t low = at.address, high = at.address + at.bytes;
+  if (!t->counts.of_step || t->counts.allocation != allocation || t->counts.low != low ||
+      t->counts.high != high) {
+    free(t->counts.of_step);
+    t->counts.of_step = mem_alloc(sizeof *t->counts.of_step * (t->nsteps + 1));
+    t->counts.allocation = allocation;
+    t->counts.low = low;
+    t->counts.high = high;
+  }
+  return t->counts.of_step;
+}
+
+static ScanResult element_in_steps(TraceReader *t, uint32_t allocation, TraceBytes at, Page *p,
+                                   Error *err) {
   Life life;
-  if (!reader_life(t, allocation, &life, err)) return false;
+  if (!reader_life(t, allocation, &life, err)) return SCAN_FAILED;
   if (at.address < life.base || at.address - life.base > life.size ||
-      at.bytes > life.size - (at.address - life.base))
-    return error_set(err, "the allocation begins at 0x%llx and has %llu bytes.",
-                     (unsigned long long)life.base, (unsigned long long)life.size);
-  Page p = {.out = out, .skip = page.skip, .most = page.most};
-  RangeScan scan = {.low = at.address, .high = at.address + at.bytes, .values = !page.skip};
+      at.bytes > life.size - (at.address - life.base)) {
+    error_set(err, "the allocation begins at 0x%llx and has %llu bytes.",
+              (unsigned long long)life.base, (unsigned long long)life.size);
+    return SCAN_FAILED;
+  }
+  RangeScan scan = {
+      .low = at.address, .high = at.address + at.bytes, .values = !p->skip && !p->sought};
+  LaunchesAhead ahead = {.life = &life, .window = 4};
+  uint32_t *counts = counts_of(t, allocation, at);
   ScanResult result = SCAN_GO_ON;
   reader_begin(t);
   for (uint32_t i = 0; i < t->nsteps && result == SCAN_GO_ON; i++) {
     const ReaderStep *s = &t->steps[i];
-    if (s->process != life.process || s->order < life.born || s->order >= life.died) continue;
-    if (!s->launch) result = host_element(t, s, at.address, at.bytes, &p, err);
+    if (!is_alive(&life, s)) continue;
+    if (p->sought && !p->sought->record && s->id > p->sought->step) break;
+    if (counts[i] && p->seen + counts[i] - 1 <= p->skip) {
+      p->seen += counts[i] - 1;
+      continue;
+    }
+    uint64_t before = p->seen;
+    launches_ahead(t, &ahead, i, &scan);
+    if (!s->launch) result = host_element(t, s, at.address, at.bytes, p, err);
     else if (t->launches[s->launch - 1].nchunks)
-      result = element_in_launch(t, &t->launches[s->launch - 1], &scan, &p, err);
+      result = element_in_launch(t, &t->launches[s->launch - 1], &scan, p, err);
+    if (result == SCAN_GO_ON) counts[i] = (uint32_t)MIN(p->seen - before + 1, (uint64_t)UINT32_MAX);
   }
   reader_end(t);
-  return page_end(&p, result);
+  return result;
+}
+
+bool trace_of_element(TraceReader *t, uint32_t allocation, TraceBytes at, TracePage page,
+                      TraceOps *out, Error *err) {
+  *out = (TraceOps){0};
+  Page p = {.out = out, .skip = page.skip, .most = page.most};
+  return page_end(&p, element_in_steps(t, allocation, at, &p, err));
+}
+
+bool trace_element_index(TraceReader *t, uint32_t allocation, TraceBytes at,
+                         const TraceSought *sought, int64_t *index, Error *err) {
+  Page p = {.sought = sought, .index = -1};
+  bool ok = element_in_steps(t, allocation, at, &p, err) != SCAN_FAILED;
+  *index = p.index;
+  return ok;
 }
 
 bool trace_touching(TraceReader *t, uint32_t launch, TraceBytes at, TracePage page, TraceOps *out,

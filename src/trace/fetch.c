@@ -265,6 +265,7 @@ static ChunkDirectory *directory_of(TraceReader *t, const ReaderChunk *c, Error 
   return d;
 }
 const ChunkDirectory *reader_directory(TraceReader *t, const ReaderChunk *c, Error *err) {
+  if (t->pause) t->pause(t->pause_user);
   if (t->given_up) {
     error_set(err, "the question was given up.");
     return NULL;
@@ -380,15 +381,19 @@ bool reader_postings(TraceReader *t, const ReaderChunk *c, const PostingQuery *q
   const ChunkDirectory *d = reader_directory(t, c, err);
   if (!d) return false;
   ChunkQuery k = {t, c, d, q};
-  for (int ranges = 0; ranges < 2; ranges++)
-    for (uint32_t i = 0; (i = next_part(d, ranges, i, q->low, q->high)) != UINT32_MAX; i++) {
-      PostingScan s;
-      Posting p;
-      if (!postings_begin(&k, ranges, i, &s, err)) return false;
-      while (postings_next(d, &s, &p))
-        if (q->places[p.place]) vec_push(out, p);
-      if (s.points.bad) return reader_damaged(t, s.e->id, err);
-    }
+  PointQuery points = {d->places, d->nplaces, q->places, q->open};
+  PostingScan s;
+  Posting p;
+  for (uint32_t i = 0; (i = next_part(d, false, i, q->low, q->high)) != UINT32_MAX; i++) {
+    if (!postings_begin(&k, false, i, &s, err)) return false;
+    if (!points_collect(&s.points, &points, out)) return reader_damaged(t, s.e->id, err);
+  }
+  for (uint32_t i = 0; (i = next_part(d, true, i, q->low, q->high)) != UINT32_MAX; i++) {
+    if (!postings_begin(&k, true, i, &s, err)) return false;
+    while (postings_next(d, &s, &p))
+      if (q->places[p.place] && (!q->open || open_bytes_touch(q->open, p.start, p.end)))
+        vec_push(out, p);
+  }
   return true;
 }
 
@@ -400,6 +405,7 @@ CacheEntry *reader_kept(TraceReader *t, const Want *w) { return find(t, want_id(
 uint8_t *reader_part(TraceReader *t, const Want *w, size_t *n) {
   Error none = {{0}};
   uint64_t at, end;
+  if (t->pause) t->pause(t->pause_user);
   if (!part_place(w->chunk, w->directory, w->part, &at, &end)) return NULL;
   *n = end - at;
   uint8_t *data = mem_realloc(NULL, end - at);

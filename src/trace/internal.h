@@ -438,6 +438,26 @@ void points_begin(PointScan *s, const uint8_t *data, size_t n, uint64_t low, uin
 // false: no more, or (bad) damaged
 bool points_next(PointScan *s, const TracePlace *places, uint32_t nplaces, Posting *out);
 
+// --- points_collect.c ---
+// Bytes of [low, high) that a question is still about: those whose state has its top bit. longer:
+// accesses may be so many bytes longer than their postings
+typedef struct OpenBytes {
+  uint64_t low, high;
+  const uint8_t *state;
+  uint32_t longer;
+} OpenBytes;
+bool open_bytes_touch(const OpenBytes *o, uint64_t start, uint64_t end);
+// wanted: of each place; open: NULL: all bytes are
+typedef struct PointQuery {
+  const TracePlace *places;
+  uint32_t nplaces;
+  const bool *wanted;
+  const OpenBytes *open;
+} PointQuery;
+// What points_next would return from the begin on, as far as it is wanted, behind what `out` has.
+// false: damaged
+bool points_collect(PointScan *s, const PointQuery *q, PostingVec *out);
+
 // segment: its memory is one of writer.h. unpacked: bytes that packed records (pack.h) have; 0:
 // they are not packed
 typedef struct RawPiece {

@@ -176,7 +176,9 @@ static bool load_steps(TraceReader *t, Error *err) {
               x.value = number(s, 15); x.value_bytes = small(s, 16); x.stream = number(s, 17);
               x.stack = small(s, 19);
               x.from_host = text_is(s, 18, "to-device") || text_is(s, 18, "on-host");
-              x.to_host = text_is(s, 18, "to-host") || text_is(s, 18, "on-host"););
+              x.to_host = text_is(s, 18, "to-host") || text_is(s, 18, "on-host");
+              // the initial value of a variable, which comes with the module
+              if (x.from_host && x.source == x.destination) x.source = 0;);
   // Launches that the table does not have are steps too, behind the others. In a file that was cut
   // short their steps were not written yet.
   bool cut = has_committed && is_unfinished(t);
@@ -310,6 +312,7 @@ void trace_close(TraceReader *t) {
   if (!t) return;
   ahead_free(t->ahead);
   reader_cache_free(t);
+  free(t->counts.of_step);
   reader_idle(t);
   bytes_free(&t->piece);
   column_coder_free(t->coder);
@@ -325,6 +328,10 @@ void trace_close(TraceReader *t) {
 }
 
 void trace_give_up(TraceReader *t, bool yes) { t->given_up = yes; }
+void trace_pause_with(TraceReader *t, void (*f)(void *user), void *user) {
+  t->pause = f;
+  t->pause_user = user;
+}
 
 uint64_t trace_count(const TraceReader *t) { return t->operations; }
 

@@ -57,21 +57,24 @@ static void settle(Found *f, const Wanted *w, uint64_t address, uint64_t bytes) 
     }
 }
 
-// What a candidate wrote. known: the value is
+// What a candidate wrote. known: the value is; overwritten: bytes of the question, one bit each,
+// that later ordered writes of the same launch overwrote
 typedef struct Written {
   uint64_t address;
-  uint32_t bytes;
+  uint32_t bytes, overwritten;
   const uint8_t *value;
   bool known, early;
 } Written;
 static void add_candidate(Found *f, const Wanted *w, const TraceOp *op, const Written *x) {
   Candidate c = {.op = *op, .early = x->early};
   for (uint64_t i = first_byte(w, x->address); i < end_byte(w, x->address, x->bytes); i++) {
+    // a later step overwrote it, or a later write of the launch
+    if (!f->pending[i] || x->overwritten >> i & 1) continue;
     c.covers |= 1u << i;
     if (w->known && x->known && x->value[w->address + i - x->address] != w->value[i])
       c.differs |= 1u << i;
   }
-  vec_push(&f->list, c);
+  if (c.covers) vec_push(&f->list, c);
 }
 
 // The writes of a launch that may be the last before the read, or, for a read of a later step, the
@@ -80,7 +83,8 @@ typedef struct Writes {
   Accesses all;
   Gathered how;
   bool none_hidden;  // too many to find out which are overwritten
-  bool *before, *hidden, *early;
+  bool *before, *early;
+  uint32_t *overwritten;
   Timelines lines;
 } Writes;
 
@@ -111,15 +115,14 @@ static bool may_be_seen(TraceReader *t, const Wanted *w, const Found *f, Writes 
   return true;
 }
 
-// A write is hidden when a later one, ordered before the read, overwrites all of its bytes that the
-// question is about.
-static bool hide(TraceReader *t, const Wanted *w, const Found *f, Writes *x, Error *err) {
+static bool find_overwritten(TraceReader *t, const Wanted *w, const Found *f, Writes *x,
+                             Error *err) {
   uint32_t *bytes = mem_alloc(sizeof *bytes * (x->all.len + 1));
   for (uint32_t i = 0; i < x->all.len; i++)
     for (uint64_t j = first_byte(w, x->all.data[i].address);
          j < end_byte(w, x->all.data[i].address, x->all.data[i].bytes); j++)
       bytes[i] |= (uint32_t)f->pending[j] << j;
-  WritesToHide writes = {&x->all, x->before, bytes, x->hidden};
+  WritesToHide writes = {&x->all, x->before, bytes, x->overwritten};
   bool ok = accesses_hide(t, &x->lines, &writes, err);
   free(bytes);
   return ok;
@@ -151,19 +154,24 @@ static bool last_writes(TraceReader *t, const Wanted *w, Found *f, const ReaderL
   if (inside) f->own = x.how;
   else f->earlier = MAX(f->earlier, x.how);
   x.before = mem_alloc(x.all.len + 1);
-  x.hidden = mem_alloc(x.all.len + 1);
+  x.overwritten = mem_alloc(sizeof *x.overwritten * (x.all.len + 1));
   x.early = mem_alloc(x.all.len + 1);
-  ok = ok && may_be_seen(t, w, f, &x, inside, err) && (x.none_hidden || hide(t, w, f, &x, err));
+  ok = ok && may_be_seen(t, w, f, &x, inside, err) &&
+       (x.none_hidden || find_overwritten(t, w, f, &x, err));
   for (uint32_t i = 0; ok && i < x.all.len; i++) {
     const Access *a = &x.all.data[i];
-    if (!x.hidden[i])
-      add_candidate(f, w, &(TraceOp){.record = a->record, .lane = a->lane},
-                    &(Written){a->address, a->bytes, a->value, a->value_known, x.early[i]});
+    add_candidate(f, w, &(TraceOp){.record = a->record, .lane = a->lane},
+                  &(Written){.address = a->address,
+                             .bytes = a->bytes,
+                             .overwritten = x.overwritten[i],
+                             .value = a->value,
+                             .known = a->value_known,
+                             .early = x.early[i]});
   }
   for (uint32_t i = 0; i < x.all.len; i++)
     if (x.before[i]) settle(f, w, x.all.data[i].address, x.all.data[i].bytes);
   free(x.before);
-  free(x.hidden);
+  free(x.overwritten);
   free(x.early);
   vec_free(&x.all);
   timelines_free(&x.lines);
@@ -176,8 +184,10 @@ static bool host_write(TraceReader *t, const Wanted *w, Found *f, const ReaderSt
     if (!touches_pending(f, w, at, n)) continue;
     TraceOp op;
     if (!reader_host_op(t, s, 0, (HostRange){at, n}, &op, err)) return false;
-    add_candidate(f, w, &op,
-                  &(Written){at, (uint32_t)n, op.value, .known = op.value_known, .early = false});
+    add_candidate(
+        f, w, &op,
+        &(Written){
+            .address = at, .bytes = (uint32_t)n, .value = op.value, .known = op.value_known});
     settle(f, w, at, n);
   }
   return true;
@@ -223,6 +233,7 @@ static bool choose(TraceReader *t, const Wanted *w, Found *f, TraceWriters *out,
     Candidate *c = &f->list.data[i];
     if (!keep[i]) continue;
     ok = c->op.bytes || trace_one(t, c->op.record, c->op.lane, &c->op, err);
+    c->op.gave = (uint16_t)c->covers;
     if (ok) ops_push(&out->ops, &c->op, &cap);
   }
   free(keep);
@@ -373,7 +384,7 @@ bool reader_fill_load(TraceReader *t, TraceOp *op, Error *err) {
     if (!o->value_known || o->kind == TRACE_ATOMIC) continue;
     for (uint32_t k = 0; k < op->bytes; k++) {
       uint64_t at = op->address + k - o->address;
-      if (op->address + k >= o->address && at < MIN(o->bytes, (uint32_t)BYTES_MOST)) {
+      if (o->gave >> k & 1 && at < MIN(o->bytes, (uint32_t)BYTES_MOST)) {
         value[k] = o->value[at];
         have |= 1u << k;
       }

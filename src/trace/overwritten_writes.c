@@ -77,10 +77,10 @@ static bool comes_behind(const Hiding *h, const Last *last, const Access *a, uin
 // A copy that completes on an mbarrier is performed later than it is issued: its order with every
 // other write is looked up pair by pair.
 static bool hide_pair(const Hiding *h, const WritesToHide *w, uint32_t i, uint32_t k, Error *err) {
-  if (i == k || w->hidden[i] || !w->before[i] || !w->before[k] || w->bytes[i] & ~w->bytes[k])
-    return true;
+  uint32_t common = w->bytes[i] & w->bytes[k] & ~w->overwritten[i];
+  if (i == k || !common || !w->before[i] || !w->before[k]) return true;
   Relation relation = access_relation(h->t, h->lines, &w->all->data[i], &w->all->data[k], err);
-  w->hidden[i] = relation == RELATION_BEFORE;
+  if (relation == RELATION_BEFORE) w->overwritten[i] |= common;
   return relation != RELATION_FAILED;
 }
 
@@ -95,7 +95,6 @@ bool accesses_hide(TraceReader *t, Timelines *lines, const WritesToHide *w, Erro
   const Accesses *all = w->all;
   const bool *before = w->before;
   const uint32_t *bytes = w->bytes;
-  bool *hidden = w->hidden;
   Hiding h = {.t = t, .lines = lines};
   uint64_t *passed = mem_alloc(sizeof *passed * (all->len + 1));
   bool ok = true;
@@ -107,9 +106,11 @@ bool accesses_hide(TraceReader *t, Timelines *lines, const WritesToHide *w, Erro
     if (ok) note(&h, last_of(&h, bytes[i]), &all->data[i], passed[i]);
   }
   for (uint32_t i = 0; i < all->len && ok; i++)
-    for (uint32_t k = 0; k < h.lasts.len && before[i] && !hidden[i] && !all->data[i].told; k++)
-      if (!(bytes[i] & ~h.lasts.data[k].bytes))
-        hidden[i] = comes_behind(&h, &h.lasts.data[k], &all->data[i], passed[i]);
+    for (uint32_t k = 0; k < h.lasts.len && before[i] && !all->data[i].told; k++) {
+      uint32_t common = bytes[i] & h.lasts.data[k].bytes & ~w->overwritten[i];
+      if (common && comes_behind(&h, &h.lasts.data[k], &all->data[i], passed[i]))
+        w->overwritten[i] |= common;
+    }
   ok = ok && hide_told(&h, w, err);
   for (uint32_t k = 0; k < h.lasts.len; k++) {
     u64map_free(&h.lasts.data[k].record_of_warp);

@@ -65,6 +65,8 @@ typedef struct Ahead Ahead;
 struct TraceReader {
   sqlite3 *db;
   _Atomic bool given_up;
+  void (*pause)(void *user);  // NULL: none
+  void *pause_user;
   Ahead *ahead;  // threads that unpack; NULL: none yet
   ColumnCoder *coder;
   sqlite3_blob *blob;  // a row of trace_block; open during a question
@@ -83,6 +85,11 @@ struct TraceReader {
   ReaderSite *sites;
   uint32_t nsites;
   U64Map launch_of_id, site_of_number, step_of_id;  // index plus 1
+  // how many operations each step has on the element that was asked for last, plus 1; 0: not known
+  struct {
+    uint32_t allocation, *of_step;
+    uint64_t low, high;
+  } counts;
   U64Map cache;
   uint64_t cache_bytes, clock, operations, records;
   unsigned scanning;  // scans in scans
@@ -117,11 +124,13 @@ typedef struct BlockSet {
 } BlockSet;
 struct RangeScan;
 // Postings of a chunk that may touch [low, high), as keys of postings. places: NULL, or true for
-// the places that are asked for; scan: NULL, or its `wanted` decides as well
+// the places that are asked for; scan: NULL, or its `wanted` decides as well; open, of
+// reader_postings: NULL, or those bytes only
 typedef struct PostingQuery {
   uint64_t low, high;
   const bool *places;
   const struct RangeScan *scan;
+  const OpenBytes *open;
 } PostingQuery;
 // The blocks of these postings, ascending. false: damaged
 bool reader_blocks_touching(TraceReader *t, const ReaderChunk *c, const PostingQuery *q,
@@ -198,12 +207,12 @@ ScanResult reader_scan_range(TraceReader *t, const ReaderLaunch *l, const RangeS
 // of one block; of global memory
 ScanResult reader_scan_range_block(TraceReader *t, const ReaderChunk *c, uint32_t block,
                                    const RangeScan *what, const LaneCall *call, Error *err);
-// unpacks what tells which blocks touch it, of so many chunks, more the next time; returns the next
-// one
+// Unpacks the postings of the next chunks, *window of them, and raises *window; returns the first
+// chunk that was not unpacked.
 uint32_t reader_chunks_ahead(TraceReader *t, const ReaderChunk *const *chunks, uint32_t n,
                              uint32_t from, uint32_t *window, const RangeScan *what);
 // --- scan.c ---
-// what was got stays until the end, or until `between`, if no other scan is under way
+// Decoded parts stay in memory until the scan ends, or until `between` if it is the only scan.
 void reader_scan_begin(TraceReader *t);
 void reader_scan_between(TraceReader *t);
 void reader_scan_end(TraceReader *t);
@@ -235,9 +244,11 @@ uint64_t reader_thread(const ReaderLaunch *l, uint64_t warp, uint32_t lane);
 // Whether an access up to that time may still decide something about these bytes.
 typedef bool OpenAt(const void *user, uint64_t start, uint64_t end, uint32_t last_time);
 // Visits writes of a launch to global memory in [low, high), blocks with the latest accesses first,
-// as long as `open` says yes.
+// as long as `open` says yes. state: as in OpenBytes, of each byte; what is not open there, `open`
+// does not say yes to
 typedef struct LatestScan {
   uint64_t low, high;
+  const uint8_t *state;
   OpenAt *open;
   LaneVisitor *visit;
   void *user;  // of both
@@ -429,12 +440,13 @@ const ReaderChunk **reader_chunks_near(const TraceReader *t, const ReaderLaunch 
                                        const RangeScan *what, const Access *near, uint32_t *n);
 // --- overwritten_writes.c ---
 // Writes, and of each: whether it is ordered before the read, and which bytes it wrote (bits).
-// hidden is the answer: a later write that is ordered before the read, too, overwrote all of them.
+// overwritten is the answer: those of its bytes that later writes overwrote, which are ordered
+// before the read, too.
 typedef struct WritesToHide {
   const Accesses *all;
   const bool *before;
   const uint32_t *bytes;
-  bool *hidden;
+  uint32_t *overwritten;
 } WritesToHide;
 bool accesses_hide(TraceReader *t, Timelines *lines, const WritesToHide *w, Error *err);
 // --- writes_kept.c ---

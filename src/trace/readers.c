@@ -48,6 +48,7 @@ static ScanResult offer(TraceReader *t, Readers *x, const TraceOp *op, Error *er
   for (uint32_t i = 0; i < w.ops.n; i++)
     saw |= w.ops.list[i].record == x->write->record && w.ops.list[i].lane == x->write->lane;
   trace_ops_free(&w.ops);
+  x->out->some |= w.some && !saw;  // not all writers were looked at: it may have seen this one
   return saw ? found(x, op) : SCAN_GO_ON;
 }
 

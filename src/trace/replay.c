@@ -23,12 +23,12 @@ typedef struct State {
   const Replay *what;
   uint64_t address, bytes, pending;
   uint8_t *value, *known;
-  uint32_t *since;  // for bytes of unknown contents: behind how many steps they were written
-  Best *best;
+  uint32_t *since;        // for bytes of unknown contents: behind how many steps they were written
+  Best *best;             // zero but for bytes that are in `touched`
+  VEC(uint64_t) touched;  // bytes that this launch wrote
   uint64_t first_record;  // of the launch
   uint32_t step;
-  bool loads;    // the second way back: what loads have seen
-  bool touched;  // by this launch; until then `best` is that of another
+  bool loads;  // the second way back: what loads have seen
   // before a launch whose inputs were kept: pages that are not among them are those that were kept
   // before
   bool kept;
@@ -77,6 +77,7 @@ static ScanResult visit_store(State *s, const RowRef *r, const LaneAccess *at, u
     uint64_t i = a - s->address;
     Best *b = &s->best[i];
     if (s->known[i] != PENDING || !is_later(now, b)) continue;
+    if (!b->time) vec_push(&s->touched, i);
     *b = now;
     s->value[i] = ((const uint8_t *)words)[a - at->address];
     s->since[i] = 1;  // for the moment: the value is known
@@ -90,11 +91,7 @@ static ScanResult visit(TraceReader *t, const RowRef *r, const LaneAccess *at, v
   uint64_t from = MAX(at->address, s->address),
            to = MIN(at->address + at->bytes, s->address + s->bytes);
   bool wanted = false;
-  if (!s->loads && !s->touched && from < to) {
-    if (s->best) memset(s->best, 0, sizeof *s->best * s->bytes);
-    else s->best = mem_alloc(sizeof *s->best * s->bytes);
-    s->touched = true;
-  }
+  if (!s->loads && !s->best) s->best = mem_alloc(sizeof *s->best * s->bytes);
   if (!s->loads && at->bytes <= 16 && is_plain_store(t, s, r))
     return visit_store(s, r, at, from, to);
   for (uint64_t a = from; a < to && !wanted; a++) {
@@ -128,6 +125,7 @@ static ScanResult visit(TraceReader *t, const RowRef *r, const LaneAccess *at, v
     if (s->known[i] != PENDING) continue;
     Best *b = &s->best[i];
     if (!is_later(best_of(s, r), b)) continue;
+    if (!b->time) vec_push(&s->touched, i);
     *b = best_of(s, r);
     s->value[i] = known ? result[a - at->address] : 0;
     s->since[i] = known;  // for the moment: whether the value is known
@@ -141,26 +139,79 @@ static bool is_any_open(const void *user, uint64_t start, uint64_t end, uint32_t
   uint64_t from = MAX(start, s->address), to = MIN(end, s->address + s->bytes);
   for (uint64_t i = from - s->address; i < to - s->address && from < to; i++)
     if (s->known[i] == PENDING &&
-        !(s->touched && s->best[i].time && time_is_later(s->best[i].time, last_time)))
+        !(s->best && s->best[i].time && time_is_later(s->best[i].time, last_time)))
       return true;
   return false;
 }
 
+// A posting is exact if its place's accesses are as wide as their values are kept, and a point
+// always begins where its access does. false: blocks must tell which of these bytes were written
+static bool settle_posting(State *s, const ChunkDirectory *d, const Posting *p) {
+  uint32_t width = place_width(&d->places[p->place]), bytes = d->place_bytes[p->place];
+  bool point = p->end - p->start == width && bytes <= width;
+  if (!point && bytes != width) return false;
+  uint64_t from = MAX(p->start, s->address),
+           to = MIN(point ? p->start + bytes : p->end, s->address + s->bytes);
+  for (uint64_t a = from; a < to; a++) settle(s, a - s->address, 1);
+  return true;
+}
+
+// Which bytes a launch wrote, where neither what nor when is asked for: postings say it, and blocks
+// need not be unpacked. exact: false if they do not say it all
+static bool settle_written(TraceReader *t, State *s, const ReaderLaunch *l, bool *exact,
+                           Error *err) {
+  RangeScan range = {.low = s->address, .high = s->address + s->bytes, .writes_only = true};
+  uint32_t n, ahead = 0, window = 8;
+  const ReaderChunk **chunks = reader_chunks_in_range(t, l, &range, &n);
+  PostingVec list = {0};
+  bool ok = true;
+  *exact = true;
+  for (uint32_t i = 0; i < n && ok && s->pending; i++) {
+    if (!t->scanning) reader_cache_trim(t);
+    if (i >= ahead) ahead = reader_chunks_ahead(t, chunks, n, i, &window, &range);
+    const ChunkDirectory *d = reader_directory(t, chunks[i], err);
+    bool any = false;
+    for (uint32_t k = 0; d && k < d->nplaces; k++) {
+      any |= d->writes[k] && directory_may_touch(d, k, range.low, range.high);
+      if (d->writes[k] && d->place_bytes[k] > place_width(&d->places[k])) *exact = false;
+    }
+    list.len = 0;
+    OpenBytes open = {range.low, range.high, s->known, 0};
+    PostingQuery q = {
+        .low = range.low, .high = range.high, .places = d ? d->writes : NULL, .open = &open};
+    ok = d && (!any || reader_postings(t, chunks[i], &q, &list, err));
+    for (uint32_t k = 0; k < list.len && ok; k++)
+      if (!settle_posting(s, d, &list.data[k])) *exact = false;
+  }
+  vec_free(&list);
+  free(chunks);
+  return ok;
+}
+
 static bool after_launch(TraceReader *t, State *s, const ReaderLaunch *l, Error *err) {
   RangeScan scan = {.low = s->address, .high = s->address + s->bytes, .values = true};
-  // most launches of a long run have nothing to do with these bytes, and must cost nothing
-  s->touched = false;
+  if (s->what->last_writers) {
+    bool exact;
+    if (!settle_written(t, s, l, &exact, err)) return false;
+    if (exact || !s->pending) return true;
+  }
   s->first_record = t->chunks[l->first_chunk].id << 16;
   if (s->loads) return reader_scan_range(t, l, &scan, visit, s, err) != SCAN_FAILED;
   LatestScan latest = {.low = s->address,
                        .high = s->address + s->bytes,
+                       .state = s->known,
                        .open = is_any_open,
                        .visit = visit,
                        .user = s};
-  if (reader_scan_latest(t, l, &latest, err) == SCAN_FAILED) return false;
-  for (uint64_t i = 0; s->touched && i < s->bytes; i++)
-    if (s->known[i] == PENDING && s->best[i].time) settle(s, i, s->since[i] ? 1 : 2);
-  return true;
+  bool ok = reader_scan_latest(t, l, &latest, err) != SCAN_FAILED;
+  // most launches of a long run have nothing to do with these bytes, and must cost nothing
+  for (uint32_t k = 0; k < s->touched.len; k++) {
+    uint64_t i = s->touched.data[k];
+    settle(s, i, s->since[i] ? 1 : 2);
+    s->best[i] = (Best){0};
+  }
+  s->touched.len = 0;
+  return ok;
 }
 
 // A launch that was not recorded, or only in part, may have written to what its parameters point
@@ -365,6 +416,7 @@ bool reader_replay(TraceReader *t, const Replay *what, uint8_t *value, uint8_t *
   reader_end(t);
   if (!what->last_writers) free(s.since);
   free(s.best);
+  vec_free(&s.touched);
   return ok;
 }
 

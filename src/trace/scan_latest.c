@@ -80,9 +80,11 @@ static bool add_blocks(TraceReader *t, Latest *x, uint32_t index, Error *err) {
       widest = MAX(widest, d->place_bytes[i]);
   }
   PostingVec all = {0};
+  OpenBytes open = {x->scan->low, x->scan->high, x->scan->state, widest};
   PostingQuery writes = {.low = x->scan->low - MIN(x->scan->low, (uint64_t)widest),
                          .high = x->scan->high,
-                         .places = d->writes};
+                         .places = d->writes,
+                         .open = &open};
   bool ok = !any || reader_postings(t, l->chunk, &writes, &all, err);
   // of each block's, and of the one before: where the next one goes
   uint32_t *end = mem_alloc(sizeof *end * (d->nblocks + 1));

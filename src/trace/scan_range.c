@@ -95,7 +95,7 @@ static bool blocks_of_chunk(TraceReader *t, const ReaderChunk *c, const RangeSca
   for (uint64_t group = first; group <= last && ok; group++) {
     uint64_t low = posting_key(w->low, group << 5), high = low + (w->high - w->low),
              from = low - MIN(low, (uint64_t)widest);
-    PostingQuery q = {from, high, places, widest ? NULL : w};
+    PostingQuery q = {.low = from, .high = high, .places = places, .scan = widest ? NULL : w};
     ok = reader_blocks_touching(t, c, &q, set, err);
     if (ok) add_blocks(c, global ? UINT64_MAX : group, set, 0, out);
   }

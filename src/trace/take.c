@@ -452,12 +452,15 @@ static void change_process(TraceWriter *w, Ring *r, uint32_t process) {
 
 size_t trace_take(TraceWriter *w, uint32_t process, uint32_t ring, const uint8_t *data, size_t n,
                   bool ended) {
-  if (w->has_stopped) return n;
+  if (w->has_stopped) return SIZE_MAX;
   Ring *r = ring_of(w, ring);
   pthread_mutex_lock(&r->lock);
   if (r->process != process) change_process(w, r, process);
   writer_wait_for_room(w, r);
-  size_t taken = w->has_stopped || r->damaged ? n : take(w, r, data, n, ended);
+  // It may have stopped while this thread waited. `n` would be wrong then: it is room, not records,
+  // and a ring that is read past what was written stays full for ever.
+  size_t taken = SIZE_MAX;
+  if (!w->has_stopped) taken = r->damaged ? n : take(w, r, data, n, ended);
   if (taken >= MANY) atomic_store_explicit(&w->pressed_ns, clock_ns(), memory_order_relaxed);
   pthread_mutex_unlock(&r->lock);
   return taken;

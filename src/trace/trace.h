@@ -1,7 +1,7 @@
-// trace: recorded memory operations. write.c takes raw records (probe/trace_abi.h) from the rings
-// and keeps them in a run file as compressed columns with indexes (docs/run-file.md); read.c
-// answers questions about them. Files of a run are opened with SQLite, so that the tables of
-// src/run are beside; trace knows those only by the ids it is given.
+// trace: recorded memory operations. A TraceWriter takes raw records (probe/trace_abi.h) from the
+// rings and keeps them in a run file as compressed columns with indexes (docs/run-file.md); a
+// TraceReader answers questions about them. Files of a run are opened with SQLite, so that the
+// tables of src/run are beside; trace knows those only by the ids it is given.
 #ifndef WG_TRACE_H
 #define WG_TRACE_H
 
@@ -40,9 +40,10 @@ typedef struct TraceOp {
   bool value_known, old_known, has_address;
   bool refused;  // STORE, ATOMIC: a tool found it to be bad, and memory was not written
   bool from_replay;  // the value was not recorded but follows from what was written before
+  uint16_t gave;  // an answer of trace_writers: bytes of the read that come from it, a bit for each
 } TraceOp;
 
-// --- write.c: in the command, while the program runs. Chunks name a launch by its process and
+// --- writing: in the command, while the program runs. Chunks name a launch by its process and
 // number (tables `process` and `launch` of the run file), so that nothing needs to be announced
 // before its records arrive. ---
 typedef struct TraceWriter TraceWriter;
@@ -55,6 +56,7 @@ TraceWriter *trace_writer_new(const TraceLimits *limits, Error *err);
 // Takes the complete records at the start of `data`; returns how many bytes they have, to be zeroed
 // and given back to the device. Called by several threads, one for each ring; waits while too much
 // is in memory. ended: the program has; what is incomplete will stay so and is counted as lost.
+// SIZE_MAX: recording has stopped (trace_stopped).
 size_t trace_take(TraceWriter *w, uint32_t process, uint32_t ring, const uint8_t *data, size_t n,
                   bool ended);
 // Bytes that came from outside, as the device had them after that step of the process: contents of
@@ -82,7 +84,7 @@ bool trace_is_damaged(const TraceWriter *w);  // … since the program has overw
 void trace_written(const TraceWriter *w, uint64_t *operations, uint64_t *bytes);  // so far
 void trace_writer_free(TraceWriter *w);
 
-// --- read.c … ---
+// --- reading ---
 typedef struct TraceReader TraceReader;
 // for a process that asks many questions: changes how malloc works in all of it
 void trace_prepare_memory(void);
@@ -94,6 +96,9 @@ uint64_t trace_count(const TraceReader *t);  // operations of threads
 // From any thread: the question that is being worked on ends soon with an error. false: questions
 // are answered again.
 void trace_give_up(TraceReader *t, bool yes);
+// f is called before each part of the file that a question reads, by the thread that asks; it may
+// wait, so that others come first
+void trace_pause_with(TraceReader *t, void (*f)(void *user), void *user);
 
 // Answers come in order, as many as asked for; `more` says that there are others behind. false: err
 // says why. some: not all operations were looked at (trace_readers); cut: not all are in the file
@@ -139,6 +144,18 @@ typedef struct TraceBytes {
 } TraceBytes;
 bool trace_of_element(TraceReader *t, uint32_t allocation, TraceBytes at, TracePage page,
                       TraceOps *out, Error *err);
+// One of an element's operations: of that record and lane, or (record 0) the last one, or the last
+// write, up to that step (id). After `first` operations the search ends at `deadline` (clock_ns),
+// and after `most` in any case.
+typedef struct TraceSought {
+  uint64_t record;
+  uint32_t lane, step;
+  bool writes_only;
+  uint64_t first, most, deadline;
+} TraceSought;
+// Its number among all of them; -1: it was not found
+bool trace_element_index(TraceReader *t, uint32_t allocation, TraceBytes at,
+                         const TraceSought *sought, int64_t *index, Error *err);
 bool trace_one(TraceReader *t, uint64_t record, uint32_t lane, TraceOp *out, Error *err);
 
 // Who wrote what a read saw. ambiguous: nothing orders the candidates, and the value does not

@@ -6,20 +6,21 @@
 static bool drop_hidden(TraceReader *t, const ReaderLaunch *l, const WritesKept *k, Accesses *all,
                         Error *err) {
   Timelines lines = {.launch = l};
-  bool *before = mem_alloc(all->len + 1), *hidden = mem_alloc(all->len + 1);
-  uint32_t *bytes = mem_alloc(sizeof *bytes * (all->len + 1)), n = 0;
+  bool *before = mem_alloc(all->len + 1);
+  uint32_t *bytes = mem_alloc(sizeof *bytes * (all->len + 1)),
+           *overwritten = mem_alloc(sizeof *overwritten * (all->len + 1)), n = 0;
   for (uint32_t i = 0; i < all->len; i++) {
     const Access *a = &all->data[i];
     before[i] = true;
     for (uint64_t at = MAX(a->address, k->low); at < MIN(a->address + a->bytes, k->high); at++)
       bytes[i] |= 1u << (at - k->low);
   }
-  bool ok = accesses_hide(t, &lines, &(WritesToHide){all, before, bytes, hidden}, err);
+  bool ok = accesses_hide(t, &lines, &(WritesToHide){all, before, bytes, overwritten}, err);
   for (uint32_t i = 0; i < all->len; i++)
-    if (!hidden[i]) all->data[n++] = all->data[i];
+    if (overwritten[i] != bytes[i]) all->data[n++] = all->data[i];
   all->len = n;
   free(before);
-  free(hidden);
+  free(overwritten);
   free(bytes);
   timelines_free(&lines);
   return ok;

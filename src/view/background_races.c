@@ -1,6 +1,7 @@
 // Races of all launches, looked for while the page is already open, launch for launch. Short runs
 // have them in the run file (run/launch_uses.c); of others they are kept in a file beside it,
 // RUN-races, so that they are known at once the next time: a run file itself is never written here.
+// The search waits while the server answers questions, but never for long at a time.
 #define _GNU_SOURCE
 #include "view/server.h"
 
@@ -24,7 +25,41 @@ struct ViewBackground {
   VEC(FoundRace) races;
   ViewDesk *desk;  // NULL: none is open. With `lock`
   _Atomic bool stop;
+  _Atomic unsigned questions;    // that are being answered
+  _Atomic uint64_t draws_until;  // a page that got an answer may need its processor so long
+  pthread_cond_t answered;       // there are none left, or the search is to stop
+  uint64_t turn_ends;            // until then the search does not wait
 };
+
+// The search waits while questions are answered, and DRAW_MS more: the page draws the answer, on a
+// machine that may have two processors. Where that never stops it works for TURN_MS of each WAIT_MS
+// + TURN_MS, so that it ends.
+enum { WAIT_MS = 100, TURN_MS = 20, DRAW_MS = 300 };
+static struct timespec time_of(uint64_t ns) {
+  return (struct timespec){.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
+}
+static void let_questions_pass(void *user) {
+  ViewBackground *b = user;
+  uint64_t now = clock_ns(), end = now + WAIT_MS * 1000000ull;
+  if (now < b->turn_ends || (!b->questions && now >= b->draws_until)) return;
+  pthread_mutex_lock(&b->lock);
+  while ((b->questions || now < b->draws_until) && !b->stop && now < end) {
+    struct timespec until = time_of(b->questions || end < b->draws_until ? end : b->draws_until);
+    pthread_cond_timedwait(&b->answered, &b->lock, &until);
+    now = clock_ns();
+  }
+  pthread_mutex_unlock(&b->lock);
+  if (now >= end) b->turn_ends = now + TURN_MS * 1000000ull;
+}
+
+void view_background_question(ViewBackground *b, bool begins) {
+  if (!b) return;
+  pthread_mutex_lock(&b->lock);
+  b->questions += begins ? 1u : -1u;
+  b->draws_until = clock_ns() + DRAW_MS * 1000000ull;
+  if (!b->questions) pthread_cond_signal(&b->answered);
+  pthread_mutex_unlock(&b->lock);
+}
 
 static void read_kept(ViewBackground *b, ViewDesk *d) {
   ViewRows r = view_rows(d,
@@ -103,11 +138,14 @@ static void look_at(ViewBackground *b, ViewDesk *d, uint32_t launch) {
 }
 
 static void *work(void *user) {
-  enum { NICE = 15 };  // who waits for a view comes first; threads that it starts inherit this
+  // The page comes first; threads that this one starts inherit it. SCHED_IDLE would stop the search
+  // where other programs keep all processors busy.
+  enum { NICE = 15 };
   ViewBackground *b = user;
   Error err = {{0}};
   setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
   ViewDesk *d = view_desk_open(b->path, &err);
+  if (d && d->trace) trace_pause_with(d->trace, let_questions_pass, b);
   pthread_mutex_lock(&b->lock);
   b->desk = d;
   pthread_mutex_unlock(&b->lock);
@@ -153,6 +191,11 @@ ViewBackground *view_background_start(const char *path) {
   ViewBackground *b = mem_alloc(sizeof *b);
   b->path = path;
   pthread_mutex_init(&b->lock, NULL);
+  pthread_condattr_t clock;
+  pthread_condattr_init(&clock);
+  pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);  // of clock_ns
+  pthread_cond_init(&b->answered, &clock);
+  pthread_condattr_destroy(&clock);
   start(b);
   return b;
 }
@@ -163,6 +206,7 @@ void view_background_stop(ViewBackground *b) {
   b->stop = true;
   if (b->desk) sqlite3_interrupt(b->desk->db);
   if (b->desk && b->desk->trace) trace_give_up(b->desk->trace, true);
+  pthread_cond_signal(&b->answered);
   pthread_mutex_unlock(&b->lock);
 }
 

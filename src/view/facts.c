@@ -1,3 +1,4 @@
+// What an answer refers to: sites, launches, allocations and steps, described beside it.
 #include "view/internal.h"
 
 void view_facts_op(ViewDesk *d, ViewFacts *f, const TraceOp *op, uint32_t allocation) {
@@ -160,8 +161,9 @@ static const char *site_json(ViewDesk *d, uint32_t id) {
 static void step_json(ViewDesk *d, uint32_t id, Str *out) {
   str_add(out, "{");
   ViewRows r = view_rows(
-      d, "SELECT number, kind, call, direction, width, height, depth FROM step WHERE id = ?", "i",
-      (int64_t)id);
+      d,
+      "SELECT number, " STEP_KIND ", call, direction, width, height, depth FROM step WHERE id = ?",
+      "i", (int64_t)id);
   if (view_next(&r)) {
     json_number(out, "number", view_column(&r, 0));
     json_text(out, "kind", view_column_text(&r, 1));

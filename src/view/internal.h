@@ -101,6 +101,9 @@ void view_rows_end(ViewRows *r);  // before it
 // the first column of the first row; 0: none
 uint64_t view_one(ViewDesk *d, const char *sql, const char *kinds, ...);
 
+// the kind of a step as the page calls it: a variable's initial value is a copy in the file
+#define STEP_KIND "CASE WHEN call LIKE 'initial value%' THEN 'initial value' ELSE kind END"
+
 // --- facts.c: what is said along with operations: their launches, sites and allocations, each once
 // ---
 typedef struct ViewFacts {

@@ -42,7 +42,7 @@ static void hex(Str *out, const uint8_t *bytes, uint32_t n) {
   }
 }
 
-// Most of what an answer takes is writing numbers: printf would be half of it.
+// Most of the time of an answer goes into writing numbers; with printf it was half of it.
 static void digits_of(Str *out, uint64_t n) {
   char text[20], *at = text + sizeof text;
   do *--at = (char)('0' + n % 10);
@@ -81,8 +81,8 @@ static void op_json(ViewDesk *d, ViewFacts *facts, const TraceOp *op, uint32_t p
   value_json(out, op->value_known, op->value, op->bytes);
   str_addc(out, ',');
   value_json(out, op->old_known, op->old, op->bytes);
-  const uint64_t tail[] = {(op->from_replay ? 1u : 0u) | (op->space & 3u) << 1 |
-                               (races ? 8u : 0u) | (op->refused ? 16u : 0u),
+  const uint64_t tail[] = {(op->from_replay ? 1u : 0u) | (op->space & 3u) << 1 | (races ? 8u : 0u) |
+                               (op->refused ? 16u : 0u),
                            in ? in->id : 0, in ? op->address - in->base : 0};
   for (size_t i = 0; i < ARRAY_LEN(tail); i++) {
     str_addc(out, ',');
@@ -246,9 +246,24 @@ static bool ask(ViewDesk *d, const Question *of, uint64_t skip, uint32_t most, T
                                 (TracePage){skip, most}, ops, err);
 }
 
+static bool find_in_element(ViewDesk *d, const Question *of, const Wanted *w, int64_t *index,
+                            Error *err) {
+  TraceSought sought = {.record = w->by_record ? w->record : 0,
+                        .lane = w->lane,
+                        .step = w->step,
+                        .writes_only = w->write,
+                        .first = SEARCH,
+                        .most = SEARCH_LIMIT,
+                        .deadline = clock_ns() + FIND_MS * 1000000ull};
+  return trace_element_index(d->trace, of->allocation, (TraceBytes){of->address, of->bytes},
+                             &sought, index, err);
+}
+
 // The number of the first operation that is wanted; -1: none of those that were looked at in a
 // moment.
 static bool find(ViewDesk *d, const Question *of, const Wanted *w, int64_t *index, Error *err) {
+  if (!of->of_thread && (w->by_step || (w->by_record && w->record)))
+    return find_in_element(d, of, w, index, err);
   uint64_t end = clock_ns() + FIND_MS * 1000000ull;
   for (uint64_t at = 0;
        (w->by_step || *index < 0) && at < SEARCH_LIMIT && (at == 0 || clock_ns() < end);

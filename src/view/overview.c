@@ -208,7 +208,8 @@ void view_answer_flow(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
           ? view_rows(d,
                       "SELECT s.id, s.number, s.kind, l.id, " LAUNCH_COLUMNS
                       ", s.recorded, s.stream, CASE s.kind WHEN 'copy' THEN CASE WHEN s.call LIKE "
-                      "'interrupt %' OR s.call LIKE 'library %' THEN s.call ELSE coalesce('copy ' "
+                      "'interrupt %' OR s.call LIKE 'library %' THEN s.call WHEN s.call LIKE "
+                      "'initial value%' THEN 'initial value' ELSE coalesce('copy ' "
                       "|| replace(s.direction, '-', ' '), s.call) END WHEN 'inputs' THEN 'inputs "
                       "of launch ' || l.number ELSE s.kind END, s.width * max(s.height, 1) * "
                       "max(s.depth, 1), s.destination, s.source, s.process, l.number, "
@@ -240,6 +241,7 @@ void view_answer_flow(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
     else {
       uint64_t to = allocation_id(d, (uint32_t)view_column(&r, 14), view_column(&r, 12), id),
                from = allocation_id(d, (uint32_t)view_column(&r, 14), view_column(&r, 13), id);
+      if (view_column(&r, 12) == view_column(&r, 13)) from = 0;  // an initial value
       str_addc(s, '[');
       if (from) str_printf(s, "[%llu,1]", (unsigned long long)from);
       if (to) str_printf(s, "%s[%llu,2]", from ? "," : "", (unsigned long long)to);
@@ -330,7 +332,8 @@ void view_answer_step(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   if (q->error.text[0]) return;
   ViewRows r = view_rows(
       d,
-      "SELECT kind, call, direction, number, stream, device, recorded, width, height, depth, "
+      "SELECT " STEP_KIND
+      ", call, direction, number, stream, device, recorded, width, height, depth, "
       "to_pitch, to_rows, from_pitch, from_rows, value, value_bytes, "
       "destination, source, process, stack FROM step WHERE id = ?",
       "i", (int64_t)id);

@@ -238,11 +238,13 @@ static void answer_question(Server *s, Desks *f, struct MHD_Connection *c, const
   }
   int index, work = begin_work(s, url + 5);
   Error err = {{0}};
+  view_background_question(s->background, true);
   ViewDesk *d = take_desk(s, f, &index, &err);
   if (d) view_answer(d, &q, a);
   else if (s->live) view_fail(a, 503, "waiting: the program has not written its run file yet");
   else view_fail(a, 500, err.text);
   give_desk(s, f, index);
+  view_background_question(s->background, false);
   end_work(s, work);
 }
 
@@ -282,6 +284,8 @@ static enum MHD_Result on_request(void *server, struct MHD_Connection *c, const 
   if (file) url += 6;
   if (strncmp(url, "/api/", 5) != 0) {
     const ViewFile *f = view_page_file(url);
+    view_background_question(s->background, true);
+    view_background_question(s->background, false);
     return f ? reply(c, 200, f->type, f->data, f->size, MHD_RESPMEM_PERSISTENT)
              : reply_text(c, 404, "There is no such page.\n");
   }

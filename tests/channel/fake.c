@@ -72,7 +72,8 @@ static void set_numbers(uint32_t kind) {
               {KIND_FP_INPUT, WG_FP_LOAD, 0x7fc00000, 0, 0},
               {KIND_FP_COMPARE, WG_FP_COMPARE, 0x7fc00000, 0, 0x3f800000},
               {KIND_FP_REACHED, WG_FP_SINK, 0x7fc00000, 0, 0}};
-  fake_size = 4, fake_value = fake_extra = 0;
+  fake_size = 4;
+  fake_value = fake_extra = 0;
   for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
     if (rows[i].kind != kind) continue;
     fake_size = WG_FP_WHAT(WG_FP_F32, WG_FP_F32, WG_FP_F32, WG_FP_NONE, rows[i].op, WG_FP_ALL, 0);
@@ -82,8 +83,10 @@ static void set_numbers(uint32_t kind) {
 }
 
 // One finding of every kind, at a place of its own.
+// A finding of each kind, at the site of its number, and one at the last site.
 static void do_kinds(void) {
-  open_all(40);
+  enum { LAST = 127 };
+  open_all(LAST + 1);
   session_alloc(0x10000, 4096, SESSION_DEVICE, 0, NULL);
   session_alloc(0x20000, 1024, SESSION_VARIABLE, 0, "table");
   session_alloc(0x30000, 512, SESSION_DEVICE, 0, NULL);
@@ -91,6 +94,7 @@ static void do_kinds(void) {
   launch();
   for (const Kind *k = NULL; (k = kind_after(k));) {
     uint32_t kind = k->number;
+    CHECK(kind < LAST);
     uint64_t address = kind == KIND_USE_AFTER_FREE ? 0x30010
                        : kind == KIND_MISALIGNED   ? 0x20002
                                                    : 0x10000 + 4096 + 4 * kind;
@@ -98,7 +102,7 @@ static void do_kinds(void) {
     fake_report(&record, kind, kind, address, kind % 32);
   }
   set_numbers(0);
-  fake_report(&record, 39, KIND_OOB_READ, 0x7000000, 0);
+  fake_report(&record, LAST, KIND_OOB_READ, 0x7000000, 0);
   host_finding("api-misuse", "cudaMemcpy: 8192 bytes to an allocation of 4096");
   session_finding(&(SessionFinding){
       .kind = "launch-failure",
@@ -164,7 +168,10 @@ static void do_kill(void) {
 // Killed while four threads write, when they have written some thousands.
 static _Atomic uint32_t written;
 static void *write_for_ever(void *p) {
-  for (;;) launch(), written++;
+  for (;;) {
+    launch();
+    written++;
+  }
   return p;
 }
 static void do_kill_busy(void) {

@@ -52,9 +52,10 @@ static SessionModule *fake_module(const char *kernel, uint32_t sites, uint32_t c
                         .places = p,
                         .nplaces = 2};
   }
-  if (sites > 30)
-    r.sites[sites - 1].nplaces = 0,
-                    r.sites[sites - 1].function = "_Z5outerPfi";  // compiled without -lineinfo
+  if (sites > 30) {  // compiled without -lineinfo
+    r.sites[sites - 1].nplaces = 0;
+    r.sites[sites - 1].function = "_Z5outerPfi";
+  }
   r.ncounters = counters;
   session_module_instrumented(m, &r);
   return m;

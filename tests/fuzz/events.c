@@ -47,7 +47,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   sink.closed(sink.user, 1, CLOSED_ENDED, 1, true);
   Str out = {0};
   for (uint32_t i = 0; i < run.findings.len; i++) report_finding(&run, run.findings.data[i], &out);
-  report_results(&run, true, &out);
+  report_results(&run, true, true, &out);
+  report_results(&run, false, true, &out);
   report_coverage(&run, true, &out);
   report_repeats(&run, &out);
   report_summary(&run, true, &out);

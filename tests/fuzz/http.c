@@ -87,7 +87,10 @@ static void add_arguments(char *query) {
   for (char *p = strtok_r(query, "&", &rest); p && request.narguments < MOST;
        p = strtok_r(NULL, "&", &rest)) {
     char *value = strchr(p, '=');
-    if (value) *value++ = 0, unescape(value);
+    if (value) {
+      *value++ = 0;
+      unescape(value);
+    }
     unescape(p);
     request.arguments[request.narguments++] = (Pair){p, value};
   }
@@ -147,9 +150,13 @@ static void prepare(void) {
 static char *text_of(const uint8_t *data, size_t size) {
   Str out = {0};
   for (size_t i = 0; i < size && data[i]; i++) {
-    if (size - i >= 5 && !memcmp(data + i, "TOKEN", 5)) str_add(&out, server.token), i += 4;
-    else if (size - i >= 4 && !memcmp(data + i, "HOST", 4)) str_add(&out, server.host[0]), i += 3;
-    else str_addc(&out, (char)data[i]);
+    if (size - i >= 5 && !memcmp(data + i, "TOKEN", 5)) {
+      str_add(&out, server.token);
+      i += 4;
+    } else if (size - i >= 4 && !memcmp(data + i, "HOST", 4)) {
+      str_add(&out, server.host[0]);
+      i += 3;
+    } else str_addc(&out, (char)data[i]);
   }
   str_addc(&out, '\n');
   return out.data;
@@ -164,7 +171,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (url) {
     *url++ = 0;
     char *query = strchr(url, '?');
-    if (query) *query++ = 0, add_arguments(query);
+    if (query) {
+      *query++ = 0;
+      add_arguments(query);
+    }
     unescape(url);
     while ((line = strtok_r(NULL, "\n", &rest))) add_header(line);
     size_t none = 0;

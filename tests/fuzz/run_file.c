@@ -144,7 +144,8 @@ static void ask_report(void) {
   if (run_load(path, &run, &err)) {
     for (uint32_t i = 0; i < run.findings.len; i++)
       report_finding(&run, run.findings.data[i], &out);
-    report_results(&run, true, &out);
+    report_results(&run, true, true, &out);
+    report_results(&run, false, true, &out);
     report_coverage(&run, true, &out);
     report_summary(&run, true, &out);
     report_json(&run, &out);

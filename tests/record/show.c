@@ -14,8 +14,10 @@ static sqlite3 *db;
 
 static sqlite3_stmt *ask(const char *sql) {
   sqlite3_stmt *s;
-  if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) != SQLITE_OK)
-    fprintf(stderr, "%s: %s\n", sql, sqlite3_errmsg(db)), exit(1);
+  if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) != SQLITE_OK) {
+    fprintf(stderr, "%s: %s\n", sql, sqlite3_errmsg(db));
+    exit(1);
+  }
   return s;
 }
 
@@ -59,8 +61,14 @@ static void print_op(const TraceOp *o, int launch, int line) {
   static const char *const kinds[] = {"load", "store", "atomic", "sync", "value", "copy", "set"};
   printf("%d %llu %s %d", launch, (unsigned long long)o->thread, kinds[o->kind], line);
   print_place(o);
-  if (o->value_known) printf(o->from_replay ? " ~ " : " = "), print_bytes(o->value, o->bytes);
-  if (o->old_known) printf(" was "), print_bytes(o->old, o->bytes);
+  if (o->value_known) {
+    printf(o->from_replay ? " ~ " : " = ");
+    print_bytes(o->value, o->bytes);
+  }
+  if (o->old_known) {
+    printf(" was ");
+    print_bytes(o->old, o->bytes);
+  }
   printf("\n");
 }
 
@@ -68,7 +76,10 @@ int main(int argc, char **argv) {
   Error err = {{0}};
   if (argc < 2 || sqlite3_open_v2(argv[1], &db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK) return 1;
   TraceReader *t = trace_open(db, &err);
-  if (!t) return fprintf(stderr, "%s\n", err.text), 1;
+  if (!t) {
+    fprintf(stderr, "%s\n", err.text);
+    return 1;
+  }
   read_buffers();
   sqlite3_stmt *launches = ask("SELECT id, number, grid_x * grid_y * grid_z * block_x * block_y * "
                                "block_z FROM launch ORDER BY number");
@@ -82,8 +93,10 @@ int main(int argc, char **argv) {
     for (uint64_t thread = first; thread <= last; thread++) {
       TraceOps ops = {0};
       if (!trace_of_thread(t, (uint32_t)sqlite3_column_int(launches, 0), thread,
-                           (TracePage){0, 100000}, &ops, &err))
-        return fprintf(stderr, "%s\n", err.text), 1;
+                           (TracePage){0, 100000}, &ops, &err)) {
+        fprintf(stderr, "%s\n", err.text);
+        return 1;
+      }
       for (uint32_t i = 0; i < ops.n; i++) {
         sqlite3_reset(lines);
         sqlite3_bind_int64(lines, 1, ops.list[i].site);

@@ -19,19 +19,20 @@ static uint32_t word_of(unsigned kind, size_t i) {
   memcpy(&bits, &f, 4);
   switch (kind) {
     case 0: return 0;
-    case 1: return (uint32_t)next();                       // random
-    case 2: return bits;                                   // three frequent bytes at the top
-    case 3: return (uint32_t)i;                            // goes up
+    case 1: return (uint32_t)next();  // random
+    case 2: return bits;              // three frequent bytes at the top
+    case 3: return (uint32_t)i;       // goes up
     case 4: return (uint32_t)(next() % 3);
-    case 5: return (uint32_t)next() & 0x0F00FFFF;          // a plane of 16 bytes, one of none
+    case 5: return (uint32_t)next() & 0x0F00FFFF;  // a plane of 16 bytes, one of none
     case 6: return (uint32_t)(next() % 19) * 0x01010101u;
-    case 7: return (uint32_t)i / 100 * 0x9E3779B1u;        // in runs
+    case 7: return (uint32_t)i / 100 * 0x9E3779B1u;  // in runs
     case 8: return i % 50 ? 5 : (uint32_t)next();
     case 9:
-      f = (float)(i / 32 * 7) + (float)(i % 32) * 0.37f, memcpy(&bits, &f, 4);
+      f = (float)(i / 32 * 7) + (float)(i % 32) * 0.37f;
+      memcpy(&bits, &f, 4);
       return bits;                                          // threads side by side
     case 10: return (uint32_t)(i * 3 + next() % 5) - 1500;  // steps around zero
-    default: return (uint32_t)(i % 777) * 0x85EBCA6Bu;     // comes again
+    default: return (uint32_t)(i % 777) * 0x85EBCA6Bu;      // comes again
   }
 }
 
@@ -69,13 +70,17 @@ static void words(void) {
         }
         arena_free(&arena);
         bytes_free(&out);
-        free(list), free(back);
+        free(list);
+        free(back);
       }
   column_coder_free(c);
   printf("ok words\n");
 }
 
-typedef struct Point { uint64_t start; uint32_t tag; } Point;
+typedef struct Point {
+  uint64_t start;
+  uint32_t tag;
+} Point;
 static int by_all(const void *a, const void *b) {
   const Point *x = a, *y = b;
   return x->start != y->start ? (x->start < y->start ? -1 : 1)
@@ -172,101 +177,129 @@ static void points(void) {
 
 // Rows of every kind: few and many lanes, in a row or not, adjacent, apart and anywhere, values of
 // one to four words that come again or do not.
+enum { PLACES = 24 };
+typedef struct Rows {
+  TracePlace places[PLACES];
+  uint32_t n, naddresses, nwords;
+  TraceRow *rows;
+  const uint32_t **words_of;  // by row
+  uint64_t *addresses;
+  uint32_t *words;
+} Rows;
+
+static void make_rows(Rows *b, unsigned round) {
+  for (unsigned i = 0; i < PLACES; i++) {
+    static const uint8_t has[] = {ROW_AFFINE | ROW_VALUES,
+                                  ROW_EACH | ROW_VALUES,
+                                  ROW_AFFINE | ROW_VALUES | ROW_ONE,
+                                  ROW_AFFINE | ROW_VALUES | ROW_OLD,
+                                  ROW_VALUES,
+                                  ROW_AFFINE,
+                                  0,
+                                  ROW_EACH | ROW_VALUES | ROW_OLD};
+    b->places[i] = (TracePlace){i, has[i % ARRAY_LEN(has)], (uint8_t)(1u << i % 3)};
+  }
+  b->n = 1 + (uint32_t)(next() % 700);
+  b->naddresses = b->nwords = 0;
+  b->rows = mem_alloc(sizeof *b->rows * b->n);
+  b->words_of = mem_alloc(sizeof *b->words_of * b->n);
+  b->addresses = mem_alloc(sizeof *b->addresses * 32 * b->n);
+  uint64_t warp = next() % 1000;
+  b->words = mem_alloc(4 * ROW_WORDS_MAX * b->n);
+  for (uint32_t i = 0; i < b->n; i++) {
+    uint32_t place = (uint32_t)(next() % (round % 3 ? PLACES : 3)), how = (uint32_t)(next() % 4),
+             from = (uint32_t)(next() % 32);
+    uint32_t lanes = how < 2    ? UINT32_MAX
+                     : how == 2 ? ((2u << next() % 31) - 1) << from
+                                : (uint32_t)next();
+    if (!lanes) lanes = 1;
+    if (next() % 20 == 0) warp += next() % 5;
+    b->rows[i] = (TraceRow){.warp = warp,
+                            .lanes = lanes,
+                            .place = place,
+                            .time = i * 40 + (uint32_t)(next() % 30),
+                            .addresses = b->naddresses};
+    if (!(b->places[place].has & (ROW_AFFINE | ROW_EACH))) b->rows[i].time = 0;
+    if (b->places[place].has & ROW_AFFINE) {
+      b->rows[i].base = 0x7f0000000000 + 4 * (next() % 3 ? i * 32 : next() % 4000);
+      b->rows[i].stride = next() % 4 ? 4 << place % 3 : (int32_t)(next() % 200) - 100;
+    }
+    for (uint32_t k = 0; b->places[place].has & ROW_EACH && k < (uint32_t)__builtin_popcount(lanes);
+         k++)
+      b->addresses[b->naddresses++] = round % 5 == 4
+                                          ? next() & TRACE_ADDRESS_MASK
+                                          : 0x7f1000000000 +
+                                                (round % 2 ? 4 * (next() % 3000) : 128 * k + 4 * i);
+    b->words_of[i] = b->words + b->nwords;
+    for (uint32_t k = 0, m = row_words(&b->places[place], lanes); k < m; k++)
+      b->words[b->nwords++] = (next() % 5 ? (uint32_t)(round % 4 == 3 ? next() : k / 7 * 1000)
+                               : b->nwords > 200 ? b->words[b->nwords - 200]
+                                                 : 0) ^
+                              (uint32_t)WG_TRACE_KEY;
+  }
+}
+
+// Single lanes, without the others. few: counts the results.
+static void check_lanes(const Rows *in, ColumnCoder *c, TraceBlock *b, uint64_t *few) {
+  for (uint32_t i = 0; i < in->n; i++)
+    for (uint32_t lane = 0, planes = in->places[in->rows[i].place].planes,
+                  has = in->places[in->rows[i].place].has;
+         lane < 32; lane++) {
+      uint32_t got[LANE_WORDS_MAX],
+          each = row_plane_words(&in->places[in->rows[i].place], in->rows[i].lanes),
+          k = has & ROW_ONE ? 0 : lane_rank(in->rows[i].lanes, lane);
+      if (!(in->rows[i].lanes >> lane & 1) || !(has & (ROW_VALUES | ROW_OLD))) continue;
+      FewResult result = block_few_values(c, b, i, lane, got);
+      CHECK(result != FEW_DAMAGED);
+      few[result]++;
+      for (uint32_t plane = 0;
+           result == FEW_OK && plane < planes * (!!(has & ROW_VALUES) + !!(has & ROW_OLD)); plane++)
+        CHECK(got[plane] == (in->words_of[i][plane * each + k] ^ (uint32_t)WG_TRACE_KEY));
+    }
+}
+
+static void check_rows(const Rows *in, const TraceBlock *b) {
+  for (uint32_t i = 0; i < in->n; i++) {
+    const TraceRow *r = &b->rows[i];
+    CHECK(r->warp == in->rows[i].warp && r->lanes == in->rows[i].lanes &&
+          r->place == in->rows[i].place && r->time == in->rows[i].time &&
+          r->base == in->rows[i].base && r->stride == in->rows[i].stride);
+    for (uint32_t k = 0;
+         in->places[r->place].has & ROW_EACH && k < (uint32_t)__builtin_popcount(r->lanes); k++)
+      CHECK(b->addresses[r->addresses + k] == in->addresses[in->rows[i].addresses + k]);
+    for (uint32_t k = 0, m = row_words(&in->places[r->place], r->lanes); k < m; k++)
+      CHECK(b->words[r->words + k] == (in->words_of[i][k] ^ (uint32_t)WG_TRACE_KEY));
+  }
+}
+
 static void blocks(void) {
-  enum { PLACES = 24 };
   uint64_t few[3] = {0};
   ColumnCoder *c = column_coder_new();
   for (unsigned round = 0; round < 60; round++) {
-    TracePlace places[PLACES];
-    for (unsigned i = 0; i < PLACES; i++) {
-      static const uint8_t has[] = {ROW_AFFINE | ROW_VALUES,
-                                    ROW_EACH | ROW_VALUES,
-                                    ROW_AFFINE | ROW_VALUES | ROW_ONE,
-                                    ROW_AFFINE | ROW_VALUES | ROW_OLD,
-                                    ROW_VALUES,
-                                    ROW_AFFINE,
-                                    0,
-                                    ROW_EACH | ROW_VALUES | ROW_OLD};
-      places[i] = (TracePlace){i, has[i % ARRAY_LEN(has)], (uint8_t)(1u << i % 3)};
-    }
-    uint32_t n = 1 + (uint32_t)(next() % 700), naddresses = 0, nwords = 0;
-    TraceRow *rows = mem_alloc(sizeof *rows * n);
-    const uint32_t **words_of = mem_alloc(sizeof *words_of * n);
-    uint64_t *addresses = mem_alloc(sizeof *addresses * 32 * n), warp = next() % 1000;
-    uint32_t *words = mem_alloc(4 * ROW_WORDS_MAX * n);
-    for (uint32_t i = 0; i < n; i++) {
-      uint32_t place = (uint32_t)(next() % (round % 3 ? PLACES : 3)), how = (uint32_t)(next() % 4),
-               from = (uint32_t)(next() % 32);
-      uint32_t lanes = how < 2    ? UINT32_MAX
-                       : how == 2 ? ((2u << next() % 31) - 1) << from
-                                  : (uint32_t)next();
-      if (!lanes) lanes = 1;
-      if (next() % 20 == 0) warp += next() % 5;
-      rows[i] = (TraceRow){.warp = warp,
-                           .lanes = lanes,
-                           .place = place,
-                           .time = i * 40 + (uint32_t)(next() % 30),
-                           .addresses = naddresses};
-      if (!(places[place].has & (ROW_AFFINE | ROW_EACH))) rows[i].time = 0;
-      if (places[place].has & ROW_AFFINE) {
-        rows[i].base = 0x7f0000000000 + 4 * (next() % 3 ? i * 32 : next() % 4000);
-        rows[i].stride = next() % 4 ? 4 << place % 3 : (int32_t)(next() % 200) - 100;
-      }
-      for (uint32_t k = 0; places[place].has & ROW_EACH && k < (uint32_t)__builtin_popcount(lanes);
-           k++)
-        addresses[naddresses++] = round % 5 == 4 ? next() & TRACE_ADDRESS_MASK
-                                                 : 0x7f1000000000 + (round % 2 ? 4 * (next() % 3000)
-                                                                               : 128 * k + 4 * i);
-      words_of[i] = words + nwords;
-      for (uint32_t k = 0, m = row_words(&places[place], lanes); k < m; k++)
-        words[nwords++] = (next() % 5     ? (uint32_t)(round % 4 == 3 ? next() : k / 7 * 1000)
-                           : nwords > 200 ? words[nwords - 200]
-                                          : 0) ^
-                          (uint32_t)WG_TRACE_KEY;
-    }
+    Rows in;
+    make_rows(&in, round);
     Bytes out = {0};
     block_write(c,
-                &(BlockInput){.places = places,
+                &(BlockInput){.places = in.places,
                               .nplaces = PLACES,
-                              .rows = rows,
-                              .words = words_of,
-                              .nrows = n,
-                              .addresses = addresses,
-                              .naddresses = naddresses,
-                              .nwords = nwords},
+                              .rows = in.rows,
+                              .words = in.words_of,
+                              .nrows = in.n,
+                              .addresses = in.addresses,
+                              .naddresses = in.naddresses,
+                              .nwords = in.nwords},
                 &out);
     TraceBlock b = {0};
-    CHECK(block_read(c, out.data, out.len, places, PLACES, &b));
-    // Single lanes, without the others.
-    for (uint32_t i = 0; i < n; i++)
-      for (uint32_t lane = 0, planes = places[rows[i].place].planes,
-                    has = places[rows[i].place].has;
-           lane < 32; lane++) {
-        uint32_t got[LANE_WORDS_MAX], each = row_plane_words(&places[rows[i].place], rows[i].lanes),
-                                      k = has & ROW_ONE ? 0 : lane_rank(rows[i].lanes, lane);
-        if (!(rows[i].lanes >> lane & 1) || !(has & (ROW_VALUES | ROW_OLD))) continue;
-        FewResult result = block_few_values(c, &b, i, lane, got);
-        CHECK(result != FEW_DAMAGED);
-        few[result]++;
-        for (uint32_t plane = 0;
-             result == FEW_OK && plane < planes * (!!(has & ROW_VALUES) + !!(has & ROW_OLD));
-             plane++)
-          CHECK(got[plane] == (words_of[i][plane * each + k] ^ (uint32_t)WG_TRACE_KEY));
-      }
-    CHECK(block_read_values(c, &b) && b.nrows == n && b.nwords == nwords);
-    for (uint32_t i = 0; i < n; i++) {
-      const TraceRow *r = &b.rows[i];
-      CHECK(r->warp == rows[i].warp && r->lanes == rows[i].lanes && r->place == rows[i].place &&
-            r->time == rows[i].time && r->base == rows[i].base && r->stride == rows[i].stride);
-      for (uint32_t k = 0;
-           places[r->place].has & ROW_EACH && k < (uint32_t)__builtin_popcount(r->lanes); k++)
-        CHECK(b.addresses[r->addresses + k] == addresses[rows[i].addresses + k]);
-      for (uint32_t k = 0, m = row_words(&places[r->place], r->lanes); k < m; k++)
-        CHECK(b.words[r->words + k] == (words_of[i][k] ^ (uint32_t)WG_TRACE_KEY));
-    }
+    CHECK(block_read(c, out.data, out.len, in.places, PLACES, &b));
+    check_lanes(&in, c, &b, few);
+    CHECK(block_read_values(c, &b) && b.nrows == in.n && b.nwords == in.nwords);
+    check_rows(&in, &b);
     arena_free(&b.arena);
     bytes_free(&out);
-    free(rows), free(words_of), free(addresses), free(words);
+    free(in.rows);
+    free(in.words_of);
+    free(in.addresses);
+    free(in.words);
   }
   column_coder_free(c);
   CHECK(few[FEW_OK] > 10 * few[FEW_TOO_MUCH]);

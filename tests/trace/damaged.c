@@ -28,25 +28,39 @@ static void ask_all(Program *p, TraceReader *t) {
   TraceWriters w;
   static uint8_t value[4096], known[4096];
   for (uint32_t i = 0; i < p->launches.len; i++) {
-    if (trace_of_thread(t, p->launches.data[i].id, 5, (TracePage){0, 50}, &o, &err))
-      answers++, trace_ops_free(&o);
-    if (trace_races(t, p->launches.data[i].id, &r, &err)) answers++, trace_races_free(&r);
+    if (trace_of_thread(t, p->launches.data[i].id, 5, (TracePage){0, 50}, &o, &err)) {
+      answers++;
+      trace_ops_free(&o);
+    }
+    if (trace_races(t, p->launches.data[i].id, &r, &err)) {
+      answers++;
+      trace_races_free(&r);
+    }
   }
   for (int i = 0; i < BUFFERS; i++) {
     const Buffer *b = &p->buffers[i];
     for (uint64_t at = 0; at + 8 <= b->size; at += 512)
-      if (trace_of_element(t, b->id, (TraceBytes){b->base + at, 8}, (TracePage){0, 20}, &o, &err))
-        answers++, trace_ops_free(&o);
+      if (trace_of_element(t, b->id, (TraceBytes){b->base + at, 8}, (TracePage){0, 20}, &o, &err)) {
+        answers++;
+        trace_ops_free(&o);
+      }
     answers += trace_contents(t, &(TraceSlice){b->id, 0, 0, MIN(b->size, sizeof value)}, value,
                               known, &err);
-    if (trace_unwritten(t, b->id, 0, 10, &u, &err)) answers++, trace_ranges_free(&u);
+    if (trace_unwritten(t, b->id, 0, 10, &u, &err)) {
+      answers++;
+      trace_ranges_free(&u);
+    }
   }
   for (uint64_t record = 1; record < 3000; record += 13) {
-    if (trace_writers(t, record, (uint32_t)record % 32, false, &w, &err))
-      answers++, trace_ops_free(&w.ops);
+    if (trace_writers(t, record, (uint32_t)record % 32, false, &w, &err)) {
+      answers++;
+      trace_ops_free(&w.ops);
+    }
     if (trace_readers(t, (TraceOpId){record, (uint32_t)record % 32}, (TracePage){0, 5}, false, &o,
-                      &err))
-      answers++, trace_ops_free(&o);
+                      &err)) {
+      answers++;
+      trace_ops_free(&o);
+    }
   }
 }
 
@@ -70,7 +84,10 @@ int main(void) {
     answers = 0;
     t = trace_open(db, &err);
     bool same = t && trace_count(t) == count;
-    if (t) ask_all(&p, t), trace_close(t);
+    if (t) {
+      ask_all(&p, t);
+      trace_close(t);
+    }
     printf("%s %s: %llu answers\n", same ? "ok" : "FAIL", lies[i].name,
            (unsigned long long)answers);
     program_free(&p);

@@ -76,8 +76,10 @@ static inline void write_group(Out *out, const Group *g, bool wide) {
     for (int p = 0; p < o->planes && o->values; p++)
       for (uint32_t l = 0; l < 32; l++) {
         if (!(lanes >> l & 1) || (one && l != (uint32_t)__builtin_ctz(lanes))) continue;
-        if (split) w[n++] = (o->value[p][l] & 0xFFFF) | top, w[n++] = o->value[p][l] >> 16 | top;
-        else w[n++] = o->value[p][l] ^ WG_TRACE_KEY;
+        if (split) {
+          w[n++] = (o->value[p][l] & 0xFFFF) | top;
+          w[n++] = o->value[p][l] >> 16 | top;
+        } else w[n++] = o->value[p][l] ^ WG_TRACE_KEY;
       }
   }
   uint32_t rest = n - units, used = n;
@@ -87,7 +89,8 @@ static inline void write_group(Out *out, const Group *g, bool wide) {
          (uint32_t)(WG_TRACE_GROUP | (far ? WG_TRACE_GROUP_FAR : 0) | (split ? WG_TRACE_SPLIT : 0))
              << 24 |
          o->site;
-  w[1] = lanes, w[2] = (uint32_t)o->warp | top,
+  w[1] = lanes;
+  w[2] = (uint32_t)o->warp | top;
   w[3] = o->launch | top | (uint32_t)(o->warp >> 31 & 15) << 24;
   w[4] = top | g->nops | g->nunits << 8 | n / 4 << 12;
   w[5] = top | g->turns | each << 16;

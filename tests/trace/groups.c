@@ -59,8 +59,10 @@ static void make(Group *g, Rng *r, uint32_t time) {
                   .has_address = 1,
                   .planes = wants,
                   .same = is_load(first + i)};
-    if (g->turns == 1 && planes + (uint32_t)wants <= WG_TRACE_GROUP_PLANES && below(r, 3))
-      o->values = 1, planes += (uint32_t)wants;
+    if (g->turns == 1 && planes + (uint32_t)wants <= WG_TRACE_GROUP_PLANES && below(r, 3)) {
+      o->values = 1;
+      planes += (uint32_t)wants;
+    }
     g->unit[i] = (uint32_t)below(r, g->nunits);
     g->distance[i] = ((int32_t)below(r, 2001) - 1000) * 4;
     for (uint32_t l = 0; l < 32; l++)
@@ -96,8 +98,10 @@ static TraceReader *kept(sqlite3 *db, const Out *out, Rng *r) {
     CHECK(took <= n && (took || r));
     at += took;
   }
-  if (trace_stopped(w) || !trace_save(w, db, true, &err))
-    printf("%s %s\n", trace_stopped(w) ? trace_stopped(w) : "", err.text), exit(1);
+  if (trace_stopped(w) || !trace_save(w, db, true, &err)) {
+    printf("%s %s\n", trace_stopped(w) ? trace_stopped(w) : "", err.text);
+    exit(1);
+  }
   trace_writer_free(w);
   TraceReader *t = trace_open(db, &err);
   CHECK(t);
@@ -140,8 +144,10 @@ static bool same_belief(const Out *groups, Rng *r) {
       if (i) words[below(r, MIN(length / 4, (size_t)40))] ^= 1u << below(r, 32);
       bool read = raw_group_read(words, &g);
       uint32_t begin, rest, rows = raw_group_rows(words, &begin, &rest);
-      if (rows != (read ? g.rows : 0))
-        return printf("a record at %zu: %u rows, read as %u\n", at, rows, read ? g.rows : 0), false;
+      if (rows != (read ? g.rows : 0)) {
+        printf("a record at %zu: %u rows, read as %u\n", at, rows, read ? g.rows : 0);
+        return false;
+      }
       believed += read;
     }
     at += length;
@@ -169,7 +175,10 @@ int main(int argc, char **argv) {
       TraceOps a = {0}, b = {0};
       CHECK(trace_of_thread(t[0], 1, thread, (TracePage){skip, 5000}, &a, &err) &&
             trace_of_thread(t[1], 1, thread, (TracePage){skip, 5000}, &b, &err));
-      if (!same_ops(&a, &b)) return printf("thread %d: not the same\n", (int)thread), 1;
+      if (!same_ops(&a, &b)) {
+        printf("thread %d: not the same\n", (int)thread);
+        return 1;
+      }
       bool more = a.more;
       for (uint32_t i = 0; i < a.n; i += 2999) {
         TraceOps x = {0}, y = {0};
@@ -179,16 +188,19 @@ int main(int argc, char **argv) {
                                &x, &err) &&
               trace_of_element(t[1], 2, (TraceBytes){a.list[i].address, 4}, (TracePage){0, 100000},
                                &y, &err));
-        if (!same_ops(&x, &y))
-          return printf("thread %d, operation %u: not the same at its element\n", (int)thread, i),
-                 1;
+        if (!same_ops(&x, &y)) {
+          printf("thread %d, operation %u: not the same at its element\n", (int)thread, i);
+          return 1;
+        }
         trace_ops_free(&x);
         trace_ops_free(&y);
         if (a.list[i].kind != TRACE_LOAD) continue;
         CHECK(trace_writers(t[0], a.list[i].record, a.list[i].lane, false, &u, &err) &&
               trace_writers(t[1], b.list[i].record, b.list[i].lane, false, &v, &err));
-        if (!same_ops(&u.ops, &v.ops) || u.ambiguous != v.ambiguous)
-          return printf("thread %d, operation %u: not the same writer\n", (int)thread, i), 1;
+        if (!same_ops(&u.ops, &v.ops) || u.ambiguous != v.ambiguous) {
+          printf("thread %d, operation %u: not the same writer\n", (int)thread, i);
+          return 1;
+        }
         trace_ops_free(&u.ops);
         trace_ops_free(&v.ops);
       }
@@ -198,7 +210,10 @@ int main(int argc, char **argv) {
     }
   printf("%llu operations; %zu bytes as groups, %zu one by one\n",
          (unsigned long long)trace_count(t[0]), groups.len, singles.len);
-  for (int i = 0; i < 2; i++) trace_close(t[i]), sqlite3_close(db[i]);
+  for (int i = 0; i < 2; i++) {
+    trace_close(t[i]);
+    sqlite3_close(db[i]);
+  }
   free(groups.data);
   free(singles.data);
   return 0;

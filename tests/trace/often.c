@@ -55,7 +55,8 @@ static void access(uint32_t launch, uint32_t site, uint64_t warp, uint32_t lanes
                .planes = 1,
                .values = old ? 2 : 1};
   for (uint32_t lane = 0; lane < 32; lane++) {
-    op.address[lane] = address, op.value[0][lane] = value;
+    op.address[lane] = address;
+    op.value[0][lane] = value;
     if (old && lanes >> lane & 1) op.old[0][lane] = (*old)++;
   }
   record_write(&out, &op);
@@ -135,8 +136,10 @@ int main(void) {
     access(1, ADD, warp, UINT32_MAX, COUNTER, 1, &counter);
   for (uint64_t warp = 0; warp < 32; warp++)
     access(2, LOAD, warp, UINT32_MAX, COUNTER, counter, NULL);
-  for (uint32_t i = 0; i <= TURNS; i++)
-    access(3, LOAD, 0, 1, SUM, i, NULL), access(3, STORE, 0, 1, SUM, i + 1, NULL);
+  for (uint32_t i = 0; i <= TURNS; i++) {
+    access(3, LOAD, 0, 1, SUM, i, NULL);
+    access(3, STORE, 0, 1, SUM, i + 1, NULL);
+  }
   CHECK(trace_take(w, PROCESS, 0, out.data, out.len, true) == out.len &&
         trace_save(w, db, true, &err));
   trace_writer_free(w);

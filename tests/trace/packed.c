@@ -50,7 +50,8 @@ static bool round_trip(uint32_t alike, bool plain, bool plain_back) {
     size_t took = pack_records(packed + n, data[b], sizes[b], records, count);
     if (took % 16 || took > PACK_MOST(sizes[b], count) + 15) return false;
     if (alike == 100 && count > 500 && took > sizes[b] / 2) return false;
-    n += took, all += sizes[b];
+    n += took;
+    all += sizes[b];
   }
   pack_plainly = plain_back;
   uint8_t *from = exactly(packed, n), *to = mem_alloc(all);

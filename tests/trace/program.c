@@ -69,8 +69,10 @@ static void make_sites(Program *p, sqlite3 *db) {
 static void snapshot(Program *p, MStep *s) {
   for (int i = 0; i < BUFFERS; i++) {
     Buffer *b = &p->buffers[i];
-    s->after[i] = mem_alloc(b->size), s->known[i] = mem_alloc(b->size);
-    memcpy(s->after[i], b->data, b->size), memcpy(s->known[i], b->known, b->size);
+    s->after[i] = mem_alloc(b->size);
+    s->known[i] = mem_alloc(b->size);
+    memcpy(s->after[i], b->data, b->size);
+    memcpy(s->known[i], b->known, b->size);
   }
 }
 
@@ -94,7 +96,8 @@ static uint8_t *memory_at(Program *p, uint64_t address, uint8_t **known, uint32_
   for (int i = 0; i < BUFFERS; i++) {
     Buffer *b = &p->buffers[i];
     if (address < b->base || address >= b->base + b->size) continue;
-    *known = b->known + (address - b->base), *writer = b->writer + (address - b->base);
+    *known = b->known + (address - b->base);
+    *writer = b->writer + (address - b->base);
     return b->data + (address - b->base);
   }
   CHECK(!"an address outside all buffers");
@@ -115,9 +118,10 @@ static void choose_addresses(Program *p, WarpOp *op, const Site *s, uint64_t war
       case 4: index = first + 32 - l; break;
       default: index = below(&p->rng, count); break;
     }
-    if (way == 6 && !s->shared)
-      base = p->buffers[b = below(&p->rng, BUFFERS)].base,
-      count = p->buffers[b].size / (uint64_t)s->bytes;  // lanes far apart
+    if (way == 6 && !s->shared) {  // lanes far apart
+      base = p->buffers[b = below(&p->rng, BUFFERS)].base;
+      count = p->buffers[b].size / (uint64_t)s->bytes;
+    }
     op->address[l] = base + index % count * (uint64_t)s->bytes;
   }
 }
@@ -125,12 +129,14 @@ static void choose_addresses(Program *p, WarpOp *op, const Site *s, uint64_t war
 static void atomic(const Site *s, const uint8_t *operand, uint8_t *memory) {
   if (s->bytes == 4) {
     uint32_t a, b;
-    memcpy(&a, memory, 4), memcpy(&b, operand, 4);
+    memcpy(&a, memory, 4);
+    memcpy(&b, operand, 4);
     a += b;
     memcpy(memory, &a, 4);
   } else {
     uint64_t a, b;
-    memcpy(&a, memory, 8), memcpy(&b, operand, 8);
+    memcpy(&a, memory, 8);
+    memcpy(&b, operand, 8);
     if (b > a) a = b;
     memcpy(memory, &a, 8);
   }
@@ -195,8 +201,10 @@ static void warp_operation(Program *p, MLaunch *l, uint32_t step_id, uint64_t wa
       if (s->kind != TRACE_LOAD && known) memset(known, 1, (size_t)s->bytes);
     }
     memcpy(m.value, value, 16);
-    for (int k = 0; k < 4; k++)
-      memcpy(&op.value[k][l2], value + 4 * k, 4), memcpy(&op.old[k][l2], m.old + 4 * k, 4);
+    for (int k = 0; k < 4; k++) {
+      memcpy(&op.value[k][l2], value + 4 * k, 4);
+      memcpy(&op.old[k][l2], m.old + 4 * k, 4);
+    }
     vec_push(&p->ops, m);
   }
   record_write(&p->ring[warp / 3 % p->rings], &op);
@@ -255,7 +263,8 @@ static void host_step(Program *p, sqlite3 *db, TraceWriter *w) {
   Buffer *to = &p->buffers[below(&p->rng, BUFFERS)], *from = &p->buffers[below(&p->rng, BUFFERS)];
   uint64_t most = MIN(to->size, from->size), offset = below(&p->rng, most),
            n = 1 + below(&p->rng, most - offset), from_offset = below(&p->rng, most - n + 1);
-  s.destination = to->base + offset, s.width = n;
+  s.destination = to->base + offset;
+  s.width = n;
   uint8_t *bytes = mem_alloc(n + 4);
   uint32_t me = HOST | p->steps.len;
   if (s.kind == 1) {
@@ -265,7 +274,8 @@ static void host_step(Program *p, sqlite3 *db, TraceWriter *w) {
                 "depth) VALUES (%u, %u, %u, 'copy', %llu, 4096, %llu, 1, 1)",
                 s.id, PROCESS, s.number, (unsigned long long)s.destination, (unsigned long long)n);
     trace_contents_set(w, PROCESS, s.number, s.destination, bytes, n);
-    memcpy(to->data + offset, bytes, n), memset(to->known + offset, 1, n);
+    memcpy(to->data + offset, bytes, n);
+    memset(to->known + offset, 1, n);
     for (uint64_t i = 0; i < n; i++) to->writer[offset + i] = me;
     s.source = 4096;
   } else if (s.kind == 2) {
@@ -275,14 +285,16 @@ static void host_step(Program *p, sqlite3 *db, TraceWriter *w) {
                 "depth) VALUES (%u, %u, %u, 'copy', %llu, %llu, %llu, 1, 1)",
                 s.id, PROCESS, s.number, (unsigned long long)s.destination,
                 (unsigned long long)s.source, (unsigned long long)n);
-    memmove(to->data + offset, from->data + from_offset, n),
-        memmove(to->known + offset, from->known + from_offset, n);
+    memmove(to->data + offset, from->data + from_offset, n);
+    memmove(to->known + offset, from->known + from_offset, n);
     for (uint64_t i = 0; i < n; i++) to->writer[offset + i] = me;
   } else if (s.kind == 3) {
     uint32_t value = (uint32_t)rnd(&p->rng), width = 1u << below(&p->rng, 3);
-    offset &= ~3ull, n = (n + 3) & ~3ull;
+    offset &= ~3ull;
+    n = (n + 3) & ~3ull;
     if (offset + n > to->size) n = to->size - offset;
-    s.destination = to->base + offset, s.width = n;
+    s.destination = to->base + offset;
+    s.width = n;
     if (width < 4) value &= (1u << 8 * width) - 1;
     program_sql(db,
                 "INSERT INTO step (id, process, number, kind, destination, width, height, depth, "
@@ -293,7 +305,8 @@ static void host_step(Program *p, sqlite3 *db, TraceWriter *w) {
     memset(to->known + offset, 1, n);
     for (uint64_t i = 0; i < n; i++) to->writer[offset + i] = me;
   } else {                                   // to the host
-    s.source = from->base + from_offset, s.destination = 8192;
+    s.source = from->base + from_offset;
+    s.destination = 8192;
     program_sql(db,
                 "INSERT INTO step (id, process, number, kind, destination, source, width, height, "
                 "depth) VALUES (%u, %u, %u, 'copy', 8192, %llu, %llu, 1, 1)",
@@ -315,8 +328,10 @@ void program_make(Program *p, uint64_t seed, unsigned nsteps, unsigned rounds, s
   for (int i = 0; i < BUFFERS; i++) {
     Buffer *b = &p->buffers[i];
     b->id = p->next_id++;
-    b->base = at, b->size = 512 << below(&p->rng, 4);
-    b->data = mem_alloc(b->size), b->known = mem_alloc(b->size),
+    b->base = at;
+    b->size = 512 << below(&p->rng, 4);
+    b->data = mem_alloc(b->size);
+    b->known = mem_alloc(b->size);
     b->writer = mem_alloc(sizeof *b->writer * b->size);
     at += i == 1 ? 0x100000000ull : b->size + 256;
     program_sql(
@@ -337,11 +352,16 @@ void program_make(Program *p, uint64_t seed, unsigned nsteps, unsigned rounds, s
 
 void program_free(Program *p) {
   for (uint32_t i = 0; i < p->steps.len; i++)
-    for (int b = 0; b < BUFFERS; b++)
-      free(p->steps.data[i].after[b]), free(p->steps.data[i].known[b]);
+    for (int b = 0; b < BUFFERS; b++) {
+      free(p->steps.data[i].after[b]);
+      free(p->steps.data[i].known[b]);
+    }
   for (uint32_t i = 0; i < p->launches.len; i++) free(p->launches.data[i].barriers);
-  for (int i = 0; i < BUFFERS; i++)
-    free(p->buffers[i].data), free(p->buffers[i].known), free(p->buffers[i].writer);
+  for (int i = 0; i < BUFFERS; i++) {
+    free(p->buffers[i].data);
+    free(p->buffers[i].known);
+    free(p->buffers[i].writer);
+  }
   for (uint32_t i = 0; i < p->rings; i++) free(p->ring[i].data);
   free(p->ring);
   vec_free(&p->ops);

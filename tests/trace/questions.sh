@@ -5,6 +5,8 @@
 set -u
 . "$ROOT/tests/trace/lib.sh"
 build_program questions
-check small  "$TEST_DIR/questions" 1 12
-check tiny   "$TEST_DIR/questions" 1000 60 5 15
-check large  "$TEST_DIR/questions" 2000 1 3 20000
+small=5 tiny=30 large=8000
+[ "${TEST_SIZE:-}" != long ] || small=60 tiny=300 large=20000
+check small  "$TEST_DIR/questions" 1 $small
+check tiny   "$TEST_DIR/questions" 1000 $tiny 5 15
+check large  "$TEST_DIR/questions" 2000 1 3 $large

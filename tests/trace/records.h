@@ -63,7 +63,11 @@ static inline void record_write(Out *o, const WarpOp *op) {
       near &= op->address[l] - first + (1u << 30) < 1u << 31;
     }
     if (affine) base = first - (uint64_t)(step * (int64_t)leader);
-    else step = 0, format |= near ? WG_TRACE_OFFSETS : WG_TRACE_FAR, words = near ? n : 2 * n;
+    else {
+      step = 0;
+      format |= near ? WG_TRACE_OFFSETS : WG_TRACE_FAR;
+      words = near ? n : 2 * n;
+    }
     one = op->same && affine && !step;
   }
   if (op->values) {
@@ -91,15 +95,20 @@ static inline void record_write(Out *o, const WarpOp *op) {
   for (uint32_t l = 0; l < 32 && op->has_address && !affine; l++) {
     if (!(lanes >> l & 1)) continue;
     if (near) *w++ = (uint32_t)(op->address[l] - first) | top;
-    else *w++ = (uint32_t)op->address[l] | top, *w++ = (uint32_t)(op->address[l] >> 31) | top;
+    else {
+      *w++ = (uint32_t)op->address[l] | top;
+      *w++ = (uint32_t)(op->address[l] >> 31) | top;
+    }
   }
   for (int part = 0; part < op->values; part++)
     for (int p = 0; p < op->planes; p++)
       for (uint32_t l = leader; l < 32; l++) {
         if (!(lanes >> l & 1) || (one && l != leader)) continue;
         uint32_t v = part ? op->old[p][l] : op->value[p][l];
-        if (split) *w++ = (v & 0xffff) | top, *w++ = v >> 16 | top;
-        else *w++ = v ^ WG_TRACE_KEY;
+        if (split) {
+          *w++ = (v & 0xffff) | top;
+          *w++ = v >> 16 | top;
+        } else *w++ = v ^ WG_TRACE_KEY;
       }
   while (w < end) *w++ = top;
   if (op->wide) record_widen(o, from, op->has_address ? 8 : 4, words);

@@ -31,8 +31,10 @@ int main(void) {
                  .has_address = 1,
                  .planes = 1,
                  .values = 1};
-    for (uint32_t lane = 0; lane < 32; lane++)
-      op.address[lane] = 0x10000 + i * 128 + lane * 4, op.value[0][lane] = i + lane;
+    for (uint32_t lane = 0; lane < 32; lane++) {
+      op.address[lane] = 0x10000 + i * 128 + lane * 4;
+      op.value[0][lane] = i + lane;
+    }
     record_write(&out, &op);
     expected[launch]++;
   }
@@ -41,9 +43,11 @@ int main(void) {
   int wrong = 0;
   for (uint32_t i = 1; i <= LAUNCHES; i++) {
     uint64_t n = records_of(db, i);
-    if (n != expected[i])
-      wrong++, printf("launch %u: %llu records, not %llu\n", i, (unsigned long long)n,
-                      (unsigned long long)expected[i]);
+    if (n != expected[i]) {
+      wrong++;
+      printf("launch %u: %llu records, not %llu\n", i, (unsigned long long)n,
+             (unsigned long long)expected[i]);
+    }
   }
   trace_writer_free(w);
   sqlite3_close(db);

@@ -1,11 +1,13 @@
 // What a screen reader and a keyboard find in each view: access.mjs URL
-// Nothing is cut off or scrolls sideways at three sizes; every control has a name, values of roles and states are right, no two elements have one id, everything that can be clicked can be reached by Tab or has a key, and text stands out from
-// what is behind it (WCAG AA: 4.5 to 1, large text 3 to 1), light and dark.
+// Nothing is cut off or scrolls sideways at three sizes; every control has a name, values of roles
+// and states are right, no two elements have one id, everything that can be clicked can be reached
+// by Tab or has a key, and text stands out from what is behind it (WCAG AA: 4.5 to 1, large text 3
+// to 1), light and dark.
 import { Browser } from "./browser.mjs";
+import { ok, pane } from "./panes.mjs";
 
 const [url] = process.argv.slice(2),
   b = await Browser.start({ width: 1500, height: 900 });
-const pane = (n) => `document.querySelector('section[data-pane="${n}"]')`;
 const goTo = async (what) => {
   await b.key("Escape");
   await b.key("g");
@@ -16,8 +18,6 @@ const goTo = async (what) => {
 };
 const row = (word) =>
   `[...document.querySelectorAll(".op")].find(e => e.innerText.includes(${JSON.stringify(word)}))`;
-const ok = (name, good, seen) =>
-  console.log(good ? `ok ${name}` : `FAIL ${name}: ${JSON.stringify(seen)}`);
 
 const look = () => {
   const bad = [],
@@ -33,7 +33,9 @@ const look = () => {
       );
     };
   const what = (e) =>
-    `${e.tagName.toLowerCase()}.${[...e.classList].join(".")} "${(e.innerText ?? e.value ?? "").slice(0, 30)}"`;
+    `${e.tagName.toLowerCase()}.${[...e.classList].join(
+      ".",
+    )} "${(e.innerText ?? e.value ?? "").slice(0, 30)}"`;
   const name = (e) =>
     (
       e.getAttribute("aria-label") ||
@@ -43,7 +45,8 @@ const look = () => {
       ""
     ).trim();
   for (const e of document.querySelectorAll(
-    "button, a[href], input, select, textarea, [role=button], [role=group][tabindex], [role=tab], [role=slider], [role=separator]",
+    "button, a[href], input, select, textarea, [role=button], [role=group][tabindex], " +
+      "[role=tab], [role=slider], [role=separator]",
   ))
     if (shown(e) && !name(e)) bad.push(`no name: ${what(e)}`);
   for (const e of document.querySelectorAll("[role=img], canvas, svg"))
@@ -126,7 +129,8 @@ const look = () => {
   for (const p of pale.values()) bad.push(`pale, ${p}`);
   return bad;
 };
-// Texts that end without a sign that there is more, boxes that scroll sideways: in windows of three sizes.
+// Texts that end without a sign that there is more, boxes that scroll sideways: in windows of three
+// sizes.
 const cut = () => {
   const out = new Set(),
     ends = (e) => getComputedStyle(e).textOverflow === "ellipsis",
@@ -155,8 +159,12 @@ async function tabbed() {
   for (let i = 0; i < 200; i++) {
     for (const type of ["keyDown", "keyUp"])
       await b.call("Input.dispatchKeyEvent", { type, ...tab });
-    const at =
-      await b.see(`(() => { const e = document.activeElement; if (!e || e === document.body) return "body"; if (e.dataset.tabbed) return ""; e.dataset.tabbed = 1; const s = getComputedStyle(e), name = (e.getAttribute("aria-label") || e.innerText || e.labels?.[0]?.innerText || e.tagName).slice(0, 40), marked = (s.outlineStyle !== "none" && parseFloat(s.outlineWidth) > 0) || s.boxShadow !== "none" || (e.className === "sizer" && s.backgroundColor !== "rgba(0, 0, 0, 0)");
+    const at = await b.see(`(() => { const e = document.activeElement; if (!e ||
+        e === document.body) return "body"; if (e.dataset.tabbed) return ""; e.dataset.tabbed = 1;
+        const s = getComputedStyle(e), name = (e.getAttribute("aria-label") || e.innerText ||
+        e.labels?.[0]?.innerText || e.tagName).slice(0, 40), marked = (s.outlineStyle !== "none" &&
+        parseFloat(s.outlineWidth) > 0) || s.boxShadow !== "none" || (e.className === "sizer" &&
+        s.backgroundColor !== "rgba(0, 0, 0, 0)");
       return marked ? name : name + " NOT SEEN"; })()`);
     if (!at) break;
     seen.push(at);
@@ -164,7 +172,10 @@ async function tabbed() {
   return {
     seen,
     missed: await b.see(
-      `[...document.querySelectorAll("button, a[href], input, select, [role=group][tabindex]")].filter(e => { const r = e.getBoundingClientRect(); return r.width > 0 && r.height > 0 && !e.disabled && e.tabIndex >= 0 && !e.dataset.tabbed && !e.closest(".list"); }).map(e => (e.getAttribute("aria-label") || e.innerText || e.tagName).slice(0, 40))`,
+      `[...document.querySelectorAll("button, a[href], input, select, [role=group][tabindex]")]
+        .filter(e => { const r = e.getBoundingClientRect(); return r.width > 0 && r.height > 0 &&
+        !e.disabled && e.tabIndex >= 0 && !e.dataset.tabbed && !e.closest(".list");
+        }).map(e => (e.getAttribute("aria-label") || e.innerText || e.tagName).slice(0, 40))`,
     ),
   };
 }

@@ -1,4 +1,5 @@
-// Chromium without a window, driven through a pipe (its DevTools protocol), so that no package is needed.
+// Chromium without a window, driven through a pipe (its DevTools protocol), so that no package is
+// needed.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -29,7 +30,10 @@ export class Browser {
       console.log(`FAIL browser: ${program} cannot be started: ${e.message}`);
       process.exit(1);
     });
-    ((b.waiting = new Map()), (b.next = 1), (b.events = []), (b.text = ""));
+    b.waiting = new Map();
+    b.next = 1;
+    b.events = [];
+    b.text = "";
     b.process.stdio[4].on("data", (d) => b.received(d.toString()));
     const { targetId } = await b.call("Target.createTarget", { url: "about:blank" });
     b.session = (await b.call("Target.attachToTarget", { targetId, flatten: true })).sessionId;
@@ -102,7 +106,8 @@ export class Browser {
       await new Promise((r) => setTimeout(r, 40));
     }
   }
-  // Whether it is so, or becomes so: what one answer changes in several places of the page need not come at once.
+  // Whether it is so, or becomes so: what one answer changes in several places of the page need not
+  // come at once.
   holds(expression, seconds = 20) {
     return this.until(expression, "", seconds).then(
       () => true,
@@ -115,8 +120,12 @@ export class Browser {
     do {
       before = p;
       p = await this.until(
-        `(() => { const e = ${expression}; if (!e) return null; e.scrollIntoView({ block: "nearest", inline: "nearest" }); const r = e.getBoundingClientRect(); const x = r.left + r.width / 2, y = r.top + r.height / 2;
-      const hit = document.elementFromPoint(x, y); return hit && (e.contains(hit) || hit.contains(e)) ? { x, y } : null; })()`,
+        `(() => { const e = ${expression}; if (!e) return null;
+          e.scrollIntoView({ block: "nearest", inline: "nearest" });
+          const r = e.getBoundingClientRect();
+          const x = r.left + r.width / 2, y = r.top + r.height / 2;
+      const hit = document.elementFromPoint(x, y); return hit && (e.contains(hit) ||
+        hit.contains(e)) ? { x, y } : null; })()`,
         what ?? expression,
       );
       await new Promise((r) => setTimeout(r, 30));
@@ -125,12 +134,36 @@ export class Browser {
     for (const type of ["mousePressed", "mouseReleased"])
       await this.call("Input.dispatchMouseEvent", { type, ...p, button: "left", clickCount: 1 });
   }
-  // Where an element of a buffer's picture is drawn: on its canvas, and on the page. Above the middle, where large dots have their value written.
+  // Where an element of a buffer's picture is drawn: on its canvas, and on the page. Above the
+  // middle, where large dots have their value written.
   dot(element) {
     return this
-      .see(`(() => { const c = document.querySelector(".pane.buffer canvas.dots"), d = c.dataset, w = Number(c.closest(".pane").querySelector('.controls input[type="number"]').value), n = Number(d.dot), pool = Number(d.pool), r = c.getBoundingClientRect();
-      const x = Number(d.left) + (Math.floor(${element} % w / pool) - Number(d.x)) * n + Math.floor((n - 1) / 2), y = Number(d.top) + (Math.floor(Math.floor(${element} / w) / pool) - Number(d.y)) * n + Math.floor((n - 1) / 5);
-      return { x: Math.ceil(r.left + x), y: Math.ceil(r.top + y), colour: [...c.getContext("2d").getImageData(x, y, 1, 1).data].join(), pool, dot: n }; })()`);
+      .see(`(() => { const c = document.querySelector(".pane.buffer canvas.dots"), d = c.dataset,
+        w = Number(c.closest(".pane").querySelector('.controls input[type="number"]').value),
+        n = Number(d.dot), pool = Number(d.pool), r = c.getBoundingClientRect();
+      const column = Math.floor(${element} % w / pool) - Number(d.x),
+        row = Math.floor(Math.floor(${element} / w) / pool) - Number(d.y),
+        x = Number(d.left) + column * n + Math.floor((n - 1) / 2),
+        y = Number(d.top) + row * n + Math.floor((n - 1) / 5);
+      return { x: Math.ceil(r.left + x), y: Math.ceil(r.top + y),
+        colour: [...c.getContext("2d").getImageData(x, y, 1, 1).data].join(), pool, dot: n };
+        })()`);
+  }
+  // What a person does who types into the line at the top of the page.
+  async goTo(what) {
+    await this.key("g");
+    await this.until(`document.activeElement?.tagName === "INPUT"`, "the line to type in");
+    await this.type(what);
+    await this.key("Enter");
+    await this.until(`document.activeElement?.tagName !== "INPUT"`, `go to ${what}`);
+  }
+  // Gives an input or a select another value, as a person does: its handlers are called.
+  choose(expression, value) {
+    return this.see(
+      `(() => { const e = ${expression}; e.value = ${JSON.stringify(value)};
+        for (const t of ["input", "change"])
+          e.dispatchEvent(new Event(t, { bubbles: true })); })()`,
+    );
   }
   async clickAt({ x, y }) {
     for (const type of ["mouseMoved", "mousePressed", "mouseReleased"])

@@ -1,10 +1,10 @@
-// A run without sources in its file, whose source has changed since: the page says so. changed.mjs URL
+// A run without sources in its file, whose source has changed since: the page says so. changed.mjs
+// URL
 import { Browser } from "./browser.mjs";
+import { ok } from "./panes.mjs";
 
 const [url] = process.argv.slice(2);
 const b = await Browser.start({ width: 1500, height: 900 });
-const ok = (name, good, seen) =>
-  console.log(good ? `ok ${name}` : `FAIL ${name}: ${JSON.stringify(seen)}`);
 try {
   await b.open(url);
   await b.until(`document.querySelector(".pane")`, "a pane");
@@ -16,7 +16,8 @@ try {
   ok(
     "changed_source",
     await b.holds(
-      `document.querySelector(".pane.source")?.innerText.includes("has changed since the run was recorded")`,
+      `document.querySelector(".pane.source")?.innerText
+        .includes("has changed since the run was recorded")`,
     ),
     await b.see(`document.querySelector(".pane.source")?.innerText.slice(0, 300)`),
   );

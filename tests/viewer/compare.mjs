@@ -1,32 +1,26 @@
 // Two runs of compare.cu in a browser: compare.mjs URL FOLDER
 import { Browser } from "./browser.mjs";
+import { ok, pane, text } from "./panes.mjs";
 
 const [url, folder] = process.argv.slice(2);
 const b = await Browser.start({ width: 1900, height: 950 });
-const pane = (n) => `document.querySelector('section[data-pane="${n}"]')`;
-const text = (n) => `(${pane(n)}?.innerText ?? "").replace(/\\s+/g, " ")`;
-const ok = (name, good, seen) =>
-  console.log(good ? `ok ${name}` : `FAIL ${name}: ${JSON.stringify(seen)}`);
 const holds = async (name, expression, seen = text(0)) =>
   ok(name, await b.holds(expression), await b.see(seen).catch((e) => e.message));
-const goTo = async (what) => {
-  await b.key("g");
-  await b.until(`document.activeElement?.tagName === "INPUT"`, "the line to type in");
-  await b.type(what);
-  await b.key("Enter");
-  await b.until(`document.activeElement?.tagName !== "INPUT"`, `go to ${what}`);
-};
+const goTo = (what) => b.goTo(what);
 try {
   await b.open(url);
   await b.until(`document.querySelector(".pane")`, "the first pane");
   // A run that is compared opens on what differs, the first launch that does on top.
   await holds(
     "opens_on_differences",
-    `${pane(0)}?.classList.contains("runs") && ${pane(0)}.querySelector("tr.first")?.innerText.includes("blur #2") && ${text(0)}.includes("1 of 1 024")`,
+    `${pane(0)}?.classList.contains("runs") &&
+      ${pane(0)}.querySelector("tr.first")?.innerText.includes("blur #2") &&
+      ${text(0)}.includes("1 of 1 024")`,
   );
   await b.click(`${pane(0)}.querySelector("tr.first .link.twin")`);
   await b.until(
-    `${pane(1)}?.querySelectorAll(".twins canvas").length === 3 && ${pane(1)}.querySelector("canvas").width > 50`,
+    `${pane(1)}?.querySelectorAll(".twins canvas").length === 3 &&
+      ${pane(1)}.querySelector("canvas").width > 50`,
     "three pictures",
   );
   await holds(
@@ -61,14 +55,15 @@ try {
     `${pane(1)}.querySelectorAll(".op.versusrow.differs").length >= 3`,
     text(1),
   );
-  await b.see(
-    `(() => { const e = ${pane(1)}.querySelector('input[aria-label="other thread"]'); e.value = 700; e.dispatchEvent(new Event("change", { bubbles: true })); })()`,
-  );
+  await b.choose(`${pane(1)}.querySelector('input[aria-label="other thread"]')`, 700);
   await holds("thread_with_itself", `${text(1)}.includes("all values are the same")`, text(1));
   await b.click(`${pane(1)}.querySelector('input[type="checkbox"]')`, "of the other run");
   await holds(
     "same_thread_of_two_runs",
-    `${text(1)}.includes("1 of 4 differ") && ${pane(1)}.querySelector(".op.versusrow.differs")?.innerText.replace(/\\s+/g, " ").includes("28") && ${pane(1)}.querySelector(".op.versusrow.differs").innerText.includes("31.5")`,
+    `${text(1)}.includes("1 of 4 differ") &&
+      ${pane(1)}.querySelector(".op.versusrow.differs")?.innerText.replace(/\\s+/g,
+      " ").includes("28") &&
+      ${pane(1)}.querySelector(".op.versusrow.differs").innerText.includes("31.5")`,
     text(1),
   );
   await b.picture(`${folder}/threads.png`);
@@ -80,7 +75,8 @@ try {
   await b.until(`${pane(1)}?.querySelectorAll(".twins canvas").length === 3`, "two steps");
   await holds(
     "two_steps",
-    `/after blur #/.test(${text(1)}) && /[1-9]\\d* or more elements differ|[1-9]\\d* elements differ/.test(${text(1)})`,
+    `/after blur #/.test(${text(1)}) &&
+      /[1-9]\\d* or more elements differ|[1-9]\\d* elements differ/.test(${text(1)})`,
     text(1),
   );
   // The whole page of the other run.

@@ -7,7 +7,8 @@ const b = await Browser.start({ width: 1500, height: 900 });
 try {
   await b.open(url);
   await b.until(
-    `document.querySelector("section[data-pane]") && document.body.innerText.includes("<img src=x")`,
+    `document.querySelector("section[data-pane]") &&
+      document.body.innerText.includes("<img src=x")`,
     "names as text",
   );
   for (const tab of [1, 0]) {
@@ -28,7 +29,8 @@ try {
   let reached = new Set();
   const note = async () => {
     for (const k of await b.see(
-      `[...document.querySelectorAll("section[data-pane]")].map(e => e.className.replace(/pane|active/g, "").trim())`,
+      `[...document.querySelectorAll("section[data-pane]")]
+        .map(e => e.className.replace(/pane|active/g, "").trim())`,
     ))
       reached.add(k);
   };
@@ -90,7 +92,8 @@ try {
     await b.quiet();
   }
   const seen = await b.see(
-    `[window.harmed ?? 0, document.querySelectorAll("img").length, [...document.scripts].filter(s => !s.src && s.text.includes("harmed")).length].join()`,
+    `[window.harmed ?? 0, document.querySelectorAll("img").length,
+      [...document.scripts].filter(s => !s.src && s.text.includes("harmed")).length].join()`,
   );
   console.log(seen === "0,0,0" ? `ok ${name}` : `FAIL ${name}: ${seen}`);
 } catch (e) {

@@ -1,18 +1,12 @@
-// A round of an interrupt: its pane, and the way from a value to its handler. interrupts.mjs URL PICTURE
+// A round of an interrupt: its pane, and the way from a value to its handler. interrupts.mjs URL
+// PICTURE
 import { Browser } from "./browser.mjs";
+import { allText, pane, row, text } from "./panes.mjs";
 
 const [url, picture] = process.argv.slice(2);
 const b = await Browser.start({ width: 1600, height: 900 });
-const pane = (n) => `document.querySelector('section[data-pane="${n}"]')`,
-  text = (n) => `${pane(n)}?.innerText.replace(/\\s+/g, " ")`;
 const ok = async (name, expression) =>
-  console.log(
-    (await b.holds(expression))
-      ? `ok ${name}`
-      : `FAIL ${name}: ${await b.see(`[...document.querySelectorAll("section.pane")].map(e => e.innerText.replace(/\\s+/g, " ")).join(" ## ")`)}`,
-  );
-const row = (n, ...words) =>
-  `[...(${pane(n)}?.querySelectorAll(".op") ?? [])].find(e => ${words.map((w) => `e.innerText.includes(${JSON.stringify(w)})`).join(" && ")})`;
+  console.log((await b.holds(expression)) ? `ok ${name}` : `FAIL ${name}: ${await b.see(allText)}`);
 try {
   await b.colours("light");
   await b.open(url);
@@ -21,9 +15,12 @@ try {
   // Memory of Warpgrind and the compiler's texts are not the program's.
   await ok(
     "own_buffers_hidden",
-    `[...document.querySelectorAll(".bufferrow b")].map(e => e.innerText).sort().join() === "keys,out" && !document.body.innerText.includes("$str") && document.querySelector(".pane.flow h2").innerText.includes("5 steps, 2 buffers")`,
+    `[...document.querySelectorAll(".bufferrow b")].map(e => e.innerText).sort()
+      .join() === "keys,out" && !document.body.innerText.includes("$str") &&
+      document.querySelector(".pane.flow h2").innerText.includes("5 steps, 2 buffers")`,
   );
-  // From the result back: out[2] was written by the part that goes on, with a value that the handler returned.
+  // From the result back: out[2] was written by the part that goes on, with a value that the
+  // handler returned.
   await b.key("g");
   await b.until(`document.activeElement?.tagName === "INPUT"`);
   await b.type("out[2]");
@@ -32,18 +29,22 @@ try {
   await b.click(row(0, "store", "501"));
   await ok(
     "goes_on",
-    `${text(1)}?.includes("resumed ask #2") && ${row(1, "result of the call", "interrupt lookup")} && !${text(1)}.includes("never written")`,
+    `${text(1)}?.includes("resumed ask #2") &&
+      ${row(1, "result of the call", "interrupt lookup")} && !${text(1)}.includes("never written")`,
   );
   await b.click(
     `[...${pane(1)}.querySelectorAll(".go")].find(e => e.innerText.includes("interrupt lookup"))`,
   );
   await ok(
     "round",
-    `${text(2)}?.includes("interrupt lookup") && ${text(2)}.includes("8 callers") && ${text(2)}.includes("called in ask #1, which goes on in resumed ask #2")`,
+    `${text(2)}?.includes("interrupt lookup") && ${text(2)}.includes("8 callers") &&
+      ${text(2)}.includes("called in ask #1, which goes on in resumed ask #2")`,
   );
   await ok(
     "values",
-    `[...${pane(2)}.querySelectorAll(".callers tbody tr")].some(e => /^thread 2\\s+interrupts.cu:12\\s+5, 1\\s+500\\s+thread 2$/.test(e.innerText.replace(/\\s+/g, " ")))`,
+    `[...${pane(2)}.querySelectorAll(".callers tbody tr")]
+      .some(e => /^thread 2\\s+interrupts.cu:12\\s+5, 1\\s+500\\s+thread 2$/
+      .test(e.innerText.replace(/\\s+/g, " ")))`,
   );
   if (picture) await b.picture(picture);
   // To the thread that called.

@@ -1,21 +1,12 @@
 // The run of launches.cu in a browser: launches.mjs URL whole|inputs FOLDER
 import { Browser } from "./browser.mjs";
+import { ok, pane, text } from "./panes.mjs";
 
 const [url, what, folder] = process.argv.slice(2);
 const b = await Browser.start({ width: 1700, height: 950 });
-const pane = (n) => `document.querySelector('section[data-pane="${n}"]')`;
-const text = (n) => `(${pane(n)}?.innerText ?? "").replace(/\\s+/g, " ")`;
-const ok = (name, good, seen) =>
-  console.log(good ? `ok ${name}` : `FAIL ${name}: ${JSON.stringify(seen)}`);
 const holds = async (name, expression, seen = text(0)) =>
   ok(name, await b.holds(expression), await b.see(seen).catch((e) => e.message));
-const goTo = async (what) => {
-  await b.key("g");
-  await b.until(`document.activeElement?.tagName === "INPUT"`, "the line to type in");
-  await b.type(what);
-  await b.key("Enter");
-  await b.until(`document.activeElement?.tagName !== "INPUT"`, `go to ${what}`);
-};
+const goTo = (what) => b.goTo(what);
 try {
   await b.open(url);
   await b.until(`document.querySelector(".pane")`, "the first pane");
@@ -23,7 +14,8 @@ try {
     await goTo("1");
     await holds(
       "bank_conflicts",
-      `/32 each/.test(${pane(0)}?.querySelector(".banks")?.innerText ?? "") && ${pane(0)}.querySelectorAll(".banks tr").length === 1`,
+      `/32 each/.test(${pane(0)}?.querySelector(".banks")?.innerText ?? "") &&
+        ${pane(0)}.querySelectorAll(".banks tr").length === 1`,
     );
     await goTo("2");
     await b.until(
@@ -37,22 +29,19 @@ try {
       `${text(0)}.includes("stripes #3") && ${pane(0)}.querySelector(".touches")`,
       "stripes",
     );
-    await b.see(
-      `(() => { const e = ${pane(0)}.querySelector('input[aria-label="block x"]'); e.value = 5; e.dispatchEvent(new Event("change", { bubbles: true })); })()`,
-    );
+    await b.choose(`${pane(0)}.querySelector('input[aria-label="block x"]')`, 5);
     await b.quiet();
     await b.click(
       `[...${pane(0)}.querySelectorAll(".touches .link")].find(e => e.innerText === "c")`,
     );
     await holds(
       "touched_by_block",
-      `${pane(1)}?.querySelector(".touched")?.innerText.includes("threads 320 to 383: 64 elements")`,
+      `${pane(1)}?.querySelector(".touched")?.innerText
+        .includes("threads 320 to 383: 64 elements")`,
       text(1),
     );
     await b.picture(`${folder}/touched.png`);
-    await b.see(
-      `(() => { const e = ${pane(0)}.querySelector('select[aria-label="whose accesses"]'); e.value = "thread"; e.dispatchEvent(new Event("change", { bubbles: true })); })()`,
-    );
+    await b.choose(`${pane(0)}.querySelector('select[aria-label="whose accesses"]')`, "thread");
     await b.click(
       `[...${pane(0)}.querySelectorAll(".touches .link")].find(e => e.innerText === "c")`,
     );
@@ -69,11 +58,17 @@ try {
     );
     const by = (value) =>
       b.see(
-        `(() => { const e = ${pane(0)}.querySelector('select[aria-label="what the colours of blocks mean"]'), o = [...e.options].find(x => x.text === ${JSON.stringify(value)}); e.value = o.value; e.dispatchEvent(new Event("change", { bubbles: true })); })()`,
+        `(() => { const e = ${pane(0)}
+          .querySelector('select[aria-label="what the colours of blocks mean"]'),
+          o = [...e.options].find(x => x.text === ${JSON.stringify(value)}); e.value = o.value;
+          e.dispatchEvent(new Event("change", { bubbles: true })); })()`,
       );
     const under = async (block) => {
       const r = await b.see(
-        `(() => { const c = ${pane(0)}.querySelector(".blocks canvas"), r = c.getBoundingClientRect(), w = 5, n = r.width / w; return { x: r.left + (${block} % w + .5) * n, y: r.top + (Math.floor(${block} / w) + .5) * n }; })()`,
+        `(() => { const c = ${pane(0)}.querySelector(".blocks canvas"),
+          r = c.getBoundingClientRect(), w = 5, n = r.width / w;
+          return { x: r.left + (${block} % w + .5) * n,
+          y: r.top + (Math.floor(${block} / w) + .5) * n }; })()`,
       );
       await b.call("Input.dispatchMouseEvent", { type: "mouseMoved", ...r });
     };
@@ -92,7 +87,8 @@ try {
     await by("when it began");
     await holds(
       "blocks_by_begin",
-      `/block \\(3,0,0\\): 32 operations, began [0-9.]+ (ns|µs|ms) after the first/.test(${text(0)})`,
+      `/block \\(3,0,0\\): 32 operations, began [0-9.]+ (ns|µs|ms) after the first/
+        .test(${text(0)})`,
     );
     await by("how long it took");
     await holds(
@@ -102,7 +98,8 @@ try {
   } else {
     await goTo("3");
     await b.click(
-      `[...${pane(0)}.querySelectorAll("button")].find(e => e.innerText === "record this launch in full")`,
+      `[...${pane(0)}.querySelectorAll("button")]
+        .find(e => e.innerText === "record this launch in full")`,
     );
     await b.until(`${pane(0)}?.querySelector('a[href="other/"]')`, "the recorded launch");
     await b.open(`${url}other/`);

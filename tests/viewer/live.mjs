@@ -1,4 +1,5 @@
-// wg_watch in a browser while the program runs. live.mjs URL FOLDER PICTURE: files in FOLDER let the program go on.
+// wg_watch in a browser while the program runs. live.mjs URL FOLDER PICTURE: files in FOLDER let
+// the program go on.
 import { writeFileSync } from "node:fs";
 import { Browser } from "./browser.mjs";
 
@@ -12,8 +13,12 @@ const ok = (name, good, seen) => {
 };
 const text = `(document.querySelector("section")?.innerText ?? "").replace(/\\s+/g, " ")`;
 // how many dots of the canvas have a colour, and whether one is that of NaN
-const dots = `(() => { const c = document.querySelector("canvas.dots"); if (!c?.width) return ""; const d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data; let n = 0, nan = 0, sum = 0;
-  for (let i = 0; i < d.length; i += 4) { if (d[i + 3]) n++; if (d[i] === 255 && d[i + 1] === 0 && d[i + 2] === 170) nan++; sum = (sum * 31 + d[i] + 7 * d[i + 1]) % 1000003; } return [n > 10000, nan > 0, sum].join(); })()`;
+const dots = `(() => { const c = document.querySelector("canvas.dots"); if (!c?.width) return "";
+  const d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
+  let n = 0, nan = 0, sum = 0;
+  for (let i = 0; i < d.length; i += 4) { if (d[i + 3]) n++; if (d[i] === 255 && d[i + 1] === 0 &&
+    d[i + 2] === 170) nan++; sum = (sum * 31 + d[i] + 7 * d[i + 1]) % 1000003;
+    } return [n > 10000, nan > 0, sum].join(); })()`;
 try {
   await b.open(url);
   step = "the first launch";
@@ -47,9 +52,7 @@ try {
     await b.see(`document.querySelector(".facts").innerText`),
   );
   step = "an older launch";
-  await b.see(
-    `(() => { const r = document.querySelector("section input[type=range]"); r.value = 0; r.dispatchEvent(new Event("input", { bubbles: true })); })()`,
-  );
+  await b.choose(`document.querySelector("section input[type=range]")`, 0);
   await b.until(
     `${text}.includes("launch #1") && !${text}.includes("the newest")`,
     "launch 1 again",

@@ -1,22 +1,12 @@
 // The run of long.cu in a browser: long.mjs URL
 import { Browser } from "./browser.mjs";
+import { ok, pane, text, title } from "./panes.mjs";
 
 const [url] = process.argv.slice(2);
 const b = await Browser.start({ width: 1700, height: 950 });
-const pane = (n) => `document.querySelector('section[data-pane="${n}"]')`;
-const text = (n) => `(${pane(n)}?.innerText ?? "").replace(/\\s+/g, " ")`;
-const title = (n) => `(${pane(n)}?.querySelector("h2")?.innerText ?? "").replace(/\\s+/g, " ")`;
-const ok = (name, good, seen) =>
-  console.log(good ? `ok ${name}` : `FAIL ${name}: ${JSON.stringify(seen)}`);
 const holds = async (name, expression, seen = text(0)) =>
   ok(name, await b.holds(expression), await b.see(seen).catch((e) => e.message));
-const goTo = async (what) => {
-  await b.key("g");
-  await b.until(`document.activeElement?.tagName === "INPUT"`, "the line to type in");
-  await b.type(what);
-  await b.key("Enter");
-  await b.until(`document.activeElement?.tagName !== "INPUT"`, `go to ${what}`);
-};
+const goTo = (what) => b.goTo(what);
 try {
   await b.open(url);
   await b.until(`document.querySelector(".pane")`, "the first pane");
@@ -48,7 +38,8 @@ try {
     "go on",
   );
   await b.until(
-    `fetch("api/race_state").then(r => r.json()).then(j => j.finished && !j.stopped && j.done === j.total)`,
+    `fetch("api/race_state").then(r => r.json()).then(j => j.finished && !j.stopped &&
+      j.done === j.total)`,
     "all launches looked at",
     100,
   );
@@ -64,13 +55,17 @@ try {
   );
   await holds(
     "oob_write_other",
-    `${title(1)} === "thread 90" && ${pane(1)}.querySelector(".op.bad")?.innerText.includes("small[90]") && ${pane(1)}.querySelector(".op.bad").innerText.includes("not made") && ${pane(1)}.querySelector(".card")`,
+    `${title(1)} === "thread 90" &&
+      ${pane(1)}.querySelector(".op.bad")?.innerText.includes("small[90]") &&
+      ${pane(1)}.querySelector(".op.bad").innerText.includes("not made") &&
+      ${pane(1)}.querySelector(".card")`,
     text(1),
   );
   await goTo("2:13");
   await holds(
     "oob_write_shared",
-    `${pane(0)}?.querySelectorAll(".occurrences .peer").length === 8 && ${text(0)}.includes("s[17]")`,
+    `${pane(0)}?.querySelectorAll(".occurrences .peer").length === 8 &&
+      ${text(0)}.includes("s[17]")`,
   );
 
   // A thread of three million operations: how many, a jump, a filter, each within a second.
@@ -89,7 +84,8 @@ try {
     "long_jump",
     async () => {
       await b.see(
-        `${pane(0)}.querySelector('input[aria-label="go to the operation of this number"]').focus()`,
+        `${pane(0)}.querySelector('input[aria-label="go to the operation of this number"]')
+          .focus()`,
       );
       await b.type("2718281");
       await b.key("Enter");
@@ -98,10 +94,7 @@ try {
   );
   await timed(
     "long_filter",
-    () =>
-      b.see(
-        `(() => { const e = ${pane(0)}.querySelector('select[aria-label="kind of operation"]'); e.value = "2"; e.dispatchEvent(new Event("change", { bubbles: true })); })()`,
-      ),
+    () => b.choose(`${pane(0)}.querySelector('select[aria-label="kind of operation"]')`, "2"),
     `${text(0)}.includes("1 500 000 of 3 000 000")`,
   );
   ok("no_complaints", b.complaints().length === 0, b.complaints());

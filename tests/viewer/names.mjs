@@ -1,13 +1,9 @@
 // The run of names.cu in a browser: names.mjs URL PICTURE
 import { Browser } from "./browser.mjs";
+import { ok, pane, row, text, title } from "./panes.mjs";
 
 const [url, picture] = process.argv.slice(2);
 const b = await Browser.start({ width: 1700, height: 950 });
-const pane = (n) => `document.querySelector('section[data-pane="${n}"]')`;
-const text = (n) => `(${pane(n)}?.innerText ?? "").replace(/\\s+/g, " ")`;
-const title = (n) => `(${pane(n)}?.querySelector("h2")?.innerText ?? "").replace(/\\s+/g, " ")`;
-const row = (n, ...words) =>
-  `[...(${pane(n)}?.querySelectorAll(".op") ?? [])].find(e => { const t = e.innerText.replace(/\\s+/g, " "); return ${words.map((w) => `t.includes(${JSON.stringify(w)})`).join(" && ")}; })`;
 const type = async (what) => {
   await b.key("g");
   await b.until(`document.activeElement?.tagName === "INPUT"`, "the line to type in");
@@ -19,8 +15,6 @@ const goTo = async (what) => {
   await b.key("Enter");
   await b.until(`document.activeElement?.tagName !== "INPUT"`, `go to ${what}`, 20);
 };
-const ok = (name, good, seen) =>
-  console.log(good ? `ok ${name}` : `FAIL ${name}: ${JSON.stringify(seen)}`);
 const holds = async (name, expression, seen = text(0)) =>
   ok(name, await b.holds(expression), await b.see(seen).catch((e) => e.message));
 async function part(name, f) {
@@ -38,9 +32,9 @@ const calculate = async (what) => {
   await b.type(what);
 };
 const find = async (what, condition) => {
-  await b.see(
-    `(() => { const e = document.querySelector('.findvalue input[aria-label^="${what}"]'); e.focus(); e.value = ${JSON.stringify(condition)}; e.dispatchEvent(new Event("input", { bubbles: true })); })()`,
-  );
+  const input = `document.querySelector('.findvalue input[aria-label^="${what}"]')`;
+  await b.see(`${input}.focus()`);
+  await b.choose(input, condition);
   await b.key("Enter");
   await b.quiet();
   await b.see("document.activeElement?.blur()");
@@ -51,10 +45,12 @@ try {
   await b.until(`document.querySelector(".op")`, "the first thread");
 
   await part("finding", async () => {
-    // Many operations of the thread touch part[4]; the finding is about one of them, and says whom it races with.
+    // Many operations of the thread touch part[4]; the finding is about one of them, and says whom
+    // it races with.
     await holds(
       "finding_row",
-      `${pane(0)}.querySelector(".op.selected")?.innerText.replace(/\\s+/g, " ").includes("32 store part[4]") && ${pane(0)}.querySelectorAll(".op.bad").length === 1`,
+      `${pane(0)}.querySelector(".op.selected")?.innerText.replace(/\\s+/g,
+        " ").includes("32 store part[4]") && ${pane(0)}.querySelectorAll(".op.bad").length === 1`,
       `[...document.querySelectorAll(".op.bad, .op.selected")].map(e => e.innerText)`,
     );
     await holds("partner_in_warp", `${row(0, "32 store part[4]", "⚡ thread 0")}`);
@@ -63,7 +59,8 @@ try {
     );
     await holds(
       "occurrence_here",
-      `[...(${pane(1)}?.querySelectorAll(".occurrences .peer.here") ?? [])].map(e => e.innerText).join() === "5" && ${pane(1)}.querySelectorAll(".op.bad").length >= 1`,
+      `[...(${pane(1)}?.querySelectorAll(".occurrences .peer.here") ?? [])].map(e => e.innerText)
+        .join() === "5" && ${pane(1)}.querySelectorAll(".op.bad").length >= 1`,
       text(1),
     );
   });
@@ -77,7 +74,7 @@ try {
     await holds("counted", `/\\b224 operations/.test(${text(0)})`);
     await holds(
       "host_wrote_value",
-      `${row(0, "load", "&row[i]-4[0]")} && !${text(0)}.includes("never written")`,
+      `${row(0, "load", "&row[i#4][0]")} && !${text(0)}.includes("never written")`,
     );
     await goTo("2:7");
     await holds("host_wrote_it", `${row(0, "load", "rows[0]", "the host, directly")}`);
@@ -91,7 +88,8 @@ try {
     await b.key("{");
     await holds(
       "write_before",
-      `Number(${pane(0)}.querySelector(".op.selected").dataset.index) < ${last} && ${pane(0)}.querySelector(".op.selected").classList.contains("write")`,
+      `Number(${pane(0)}.querySelector(".op.selected").dataset.index) < ${last} &&
+        ${pane(0)}.querySelector(".op.selected").classList.contains("write")`,
     );
     await b.key("}");
     await holds(
@@ -101,7 +99,7 @@ try {
   });
   await part("names", async () => {
     await goTo("rows[3][5]");
-    await holds("through_pointers", `${title(0)} === "float row[i]-4[5]"`, title(0));
+    await holds("through_pointers", `${title(0)} === "float row[i#4][5]"`, title(0));
     await goTo("3:1");
     await b.until(row(0, "part[1]"), "thread 1");
     await goTo("in[7]");
@@ -120,7 +118,8 @@ try {
     await b.key("Enter");
     await holds(
       "outside_said",
-      `document.querySelector(".search input").validationMessage.startsWith("nothing of that name")`,
+      `document.querySelector(".search input").validationMessage
+        .startsWith("nothing of that name")`,
       `document.querySelector(".search input").validationMessage`,
     );
     await b.key("Escape");
@@ -131,7 +130,9 @@ try {
     await goTo("part");
     await holds(
       "dynamic_shared",
-      `${pane(0)}.classList.contains("phase") && ${pane(0)}.querySelector("canvas.dots")?.height > 80 && ${text(0)}.includes("before barrier 1 of 3")`,
+      `${pane(0)}.classList.contains("phase") &&
+        ${pane(0)}.querySelector("canvas.dots")?.height > 80 &&
+        ${text(0)}.includes("before barrier 1 of 3")`,
     );
   });
   await part("expressions", async () => {
@@ -154,7 +155,8 @@ try {
     await find("first step where", "x / 2 == 12 && (x & 1)");
     await holds(
       "condition_integers",
-      `/step \\d of \\d/.test(${text(0)}) && ${pane(0)}.querySelector(".legend").innerText.includes("counts[4] 25")`,
+      `/step \\d of \\d/.test(${text(0)}) &&
+        ${pane(0)}.querySelector(".legend").innerText.includes("counts[4] 25")`,
     );
     await goTo("heights");
     await b.until(`${pane(0)}?.querySelector("canvas.dots")?.width > 40`, "heights");
@@ -170,7 +172,7 @@ try {
       `/nothing/.test(${pane(0)}.querySelector(".findvalue").innerText)`,
       text(0),
     );
-    await goTo("row[i]-4");
+    await goTo("row[i#4]");
     await b.until(`${pane(0)}?.querySelector("canvas.dots")?.width > 40`, "a row");
   });
   if (picture) await b.picture(picture);

@@ -1,25 +1,12 @@
 // The run of odd.cu in a browser: odd.mjs URL PICTURE
 import { Browser } from "./browser.mjs";
+import { ok, pane, row, text } from "./panes.mjs";
 
 const [url, picture] = process.argv.slice(2);
 const b = await Browser.start({ width: 1500, height: 900 });
-const pane = (n) => `document.querySelector('section[data-pane="${n}"]')`;
-const text = (n) => `(${pane(n)}?.innerText ?? "").replace(/\\s+/g, " ")`;
-const row = (n, ...words) =>
-  `[...(${pane(n)}?.querySelectorAll(".op") ?? [])].find(e => ${words.map((w) => `e.innerText.includes(${JSON.stringify(w)})`).join(" && ")})`;
-const goTo = async (what) => {
-  await b.key("g");
-  await b.until(`document.activeElement?.tagName === "INPUT"`, "the line to type in");
-  await b.type(what);
-  await b.key("Enter");
-};
-const choose = (selector, value) =>
-  b.see(
-    `(() => { const e = ${selector}; e.value = ${JSON.stringify(value)}; e.dispatchEvent(new Event("change", { bubbles: true })); })()`,
-  );
+const goTo = (what) => b.goTo(what);
+const choose = (selector, value) => b.choose(selector, value);
 let step = "start";
-const ok = (name, good, seen) =>
-  console.log(good ? `ok ${name}` : `FAIL ${name}: ${JSON.stringify(seen)}`);
 try {
   await b.colours("light");
   await b.open(url);
@@ -44,7 +31,8 @@ try {
   await b.until(row(0, "copy", "the host"), "the copy that wrote twin[5]");
   await b.click(row(0, "copy", "the host"));
   await b.until(
-    `${text(1)}.includes("came from") && ${text(1)}.includes("cell[1]") && ${text(1)}.includes("odd.cu")`,
+    `${text(1)}.includes("came from") && ${text(1)}.includes("cell[1]") &&
+      ${text(1)}.includes("odd.cu")`,
     "where it came from, and who asked",
   );
   await b.click(`[...${pane(1)}.querySelectorAll(".link")].find(e => e.innerText === "cell[1]")`);
@@ -73,13 +61,15 @@ try {
   await b.until(`${pane(0)}?.querySelector("canvas.dots")?.width > 8`);
   await choose(`document.querySelector('select[aria-label="type of the elements"]')`, "f32");
   await choose(`document.querySelector('input[aria-label="parts of an element"]')`, "4");
-  await b.until(`${text(0)}.includes("float × 4 particles[32]")`, "32 elements of 4 parts");
+  await b.until(`${text(0)}.includes("float × 4 particles 32 elements")`, "32 elements of 4 parts");
   await choose(
-    `[...${pane(0)}.querySelectorAll(".controls select")].find(e => e.options.length === 4 && e.options[0].text === "x")`,
+    `[...${pane(0)}.querySelectorAll(".controls select")].find(e => e.options.length === 4 &&
+      e.options[0].text === "x")`,
     "2",
   );
   await choose(
-    `[...${pane(0)}.querySelectorAll(".controls select")].find(e => [...e.options].some(o => o.text === "grey"))`,
+    `[...${pane(0)}.querySelectorAll(".controls select")].find(e => [...e.options]
+      .some(o => o.text === "grey"))`,
     "grey",
   );
   await choose(`${pane(0)}.querySelectorAll('.controls input[type="number"]')[1]`, "-1.5");
@@ -88,13 +78,15 @@ try {
   ok("address", /~p2,l-1\.5,cgrey\/y:\d+=f32x4$/.test(address), address);
   await b.open(address);
   await b.until(
-    `${text(0)}.includes("float × 4 particles[32]") && ${pane(0)}.querySelectorAll('.controls input[type="number"]')[1].value === "-1.5"`,
+    `${text(0)}.includes("float × 4 particles 32 elements") &&
+      ${pane(0)}.querySelectorAll('.controls input[type="number"]')[1].value === "-1.5"`,
     "the same picture from its address",
   );
   ok(
     "picture_from_address",
     await b.holds(
-      `[...${pane(0)}.querySelectorAll(".controls select")].map(e => e.value).join().startsWith("2,grey")`,
+      `[...${pane(0)}.querySelectorAll(".controls select")].map(e => e.value).join()
+        .startsWith("2,grey")`,
     ),
     await b.see(`[...${pane(0)}.querySelectorAll(".controls select")].map(e => e.value).join()`),
   );
@@ -108,12 +100,14 @@ try {
   await b.until(`document.querySelector(".bufferrow")`);
   await goTo("wide");
   await b.until(
-    `${pane(0)}?.querySelector("canvas.dots")?.width > 100 && ${text(0)}.includes("farthest from the mean")`,
+    `${pane(0)}?.querySelector("canvas.dots")?.width > 100 &&
+      ${text(0)}.includes("farthest from the mean")`,
     "a picture with several elements in a pixel",
   );
   await b.quiet();
   // The pixel of element 377777, by its place; then by keyboard.
-  const under = `document.querySelector(".legend").innerText.includes("wide[377777]") && document.querySelector(".legend").innerText.includes("1000000000")`;
+  const under = `document.querySelector(".legend").innerText.includes("wide[377777]") &&
+    document.querySelector(".legend").innerText.includes("1000000000")`;
   let p = await b.dot(377777);
   for (let i = 0; i < 200 && !(await b.see(under)); i++) {
     p = await b.dot(377777);
@@ -138,12 +132,14 @@ try {
   await b.key("ArrowDown");
   await b.key("ArrowRight");
   await b.until(
-    `document.querySelector(".legend").innerText.includes("numbers[0]") && document.querySelector(".legend").innerText.includes("NaN")`,
+    `document.querySelector(".legend").innerText.includes("numbers[0]") &&
+      document.querySelector(".legend").innerText.includes("NaN")`,
     "the first element by keyboard",
   );
   await b.key("ArrowRight");
   await b.until(
-    `document.querySelector(".legend").innerText.includes("numbers[1]") && document.querySelector(".legend").innerText.includes("+inf")`,
+    `document.querySelector(".legend").innerText.includes("numbers[1]") &&
+      document.querySelector(".legend").innerText.includes("+inf")`,
     "the second element",
   );
   await b.key("Enter");
@@ -178,7 +174,7 @@ try {
   await b.key("ArrowRight");
   await b.key("Enter");
   await b.until(
-    `${pane(0)}?.classList.contains("buffer") && ${text(0)}.includes("cell[16]")`,
+    `${pane(0)}?.classList.contains("buffer") && ${text(0)}.includes("cell 16 elements")`,
     "its buffer",
   );
   ok("flow_by_keyboard", true);
@@ -189,7 +185,8 @@ try {
   );
   await b.click(`document.querySelector(".bufferrow")`);
   await b.until(
-    `${pane(0)}?.classList.contains("watch") && ${pane(0)}.querySelector("canvas.dots")?.width > 100`,
+    `${pane(0)}?.classList.contains("watch") &&
+      ${pane(0)}.querySelector("canvas.dots")?.width > 100`,
     "the picture of wg_watch",
   );
   await b.quiet();
@@ -198,7 +195,8 @@ try {
   await b.key("ArrowRight");
   await b.key("ArrowRight");
   await b.until(
-    `document.querySelector(".legend").innerText.includes("thread 2") && document.querySelector(".legend").innerText.includes("20000000014")`,
+    `document.querySelector(".legend").innerText.includes("thread 2") &&
+      document.querySelector(".legend").innerText.includes("20000000014")`,
     "what thread 2 said, in full",
   );
   ok("watch", true);
@@ -212,21 +210,17 @@ try {
   ok(
     "narrow",
     await b.holds(
-      `document.documentElement.scrollWidth <= 600 && ${pane(0)}.getBoundingClientRect().right <= 600 && ${pane(0)}.getBoundingClientRect().left >= 0`,
+      `document.documentElement.scrollWidth <= 600 &&
+        ${pane(0)}.getBoundingClientRect().right <= 600 &&
+        ${pane(0)}.getBoundingClientRect().left >= 0`,
     ),
     await b.see(`JSON.stringify(${pane(0)}.getBoundingClientRect())`),
   );
   const complaints = b.complaints().filter((c) => !/status of 40[04]/.test(c));
   ok("no_complaints", complaints.length === 0, complaints);
 } catch (e) {
-  ok(
-    step,
-    false,
-    `${e.message} ${b.complaints()} ${await b.see(text(0)).catch(() => "")} ${await b.see(text(1)).catch(() => "")}`.slice(
-      0,
-      1500,
-    ),
-  );
+  const seen = await b.see(`${text(0)} + " ## " + ${text(1)}`).catch(() => "");
+  ok(step, false, `${e.message} ${b.complaints()} ${seen}`.slice(0, 1500));
 } finally {
   if (picture) await b.picture(picture).catch(() => {});
   await b.stop();

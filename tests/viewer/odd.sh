@@ -21,7 +21,8 @@ node tests/viewer/odd.mjs "$URL" "$TEST_DIR/odd.png"
 end_server
 # The same, on a page without a server.
 check static_page "$WARPGRIND" view --static "$TEST_DIR/page" "$TEST_DIR/odd.wg"
-node tests/viewer/odd.mjs "file://$TEST_DIR/page/index.html" "$TEST_DIR/page.png" |
+[ "${TEST_SIZE:-}" != long ] ||
+  node tests/viewer/odd.mjs "file://$TEST_DIR/page/index.html" "$TEST_DIR/page.png" |
   sed 's/^ok /&static_/; s/^FAIL /&static_/'
 # The same names, meant to harm.
 "$WARPGRIND" --device=cpu --tool=none --record --kernel-exclude=outlier -q -o "$TEST_DIR/less.wg" \

@@ -1,36 +1,18 @@
 // The second run of compare.cu in a browser: paths.mjs URL FOLDER
 import { Browser } from "./browser.mjs";
+import { ok, pane, row, text, title } from "./panes.mjs";
 
 const [url, folder] = process.argv.slice(2);
 const b = await Browser.start({ width: 1900, height: 950 });
-const pane = (n) => `document.querySelector('section[data-pane="${n}"]')`;
-const text = (n) => `(${pane(n)}?.innerText ?? "").replace(/\\s+/g, " ")`;
-const title = (n) => `(${pane(n)}?.querySelector("h2")?.innerText ?? "").replace(/\\s+/g, " ")`;
-const row = (n, ...words) =>
-  `[...(${pane(n)}?.querySelectorAll(".op") ?? [])].find(e => ${words.map((w) => `e.innerText.includes(${JSON.stringify(w)})`).join(" && ")})`;
-const ok = (name, good, seen) =>
-  console.log(good ? `ok ${name}` : `FAIL ${name}: ${JSON.stringify(seen)}`);
 const holds = async (name, expression, seen = text(0)) =>
   ok(name, await b.holds(expression), await b.see(seen).catch((e) => e.message));
-const goTo = async (what) => {
-  await b.key("g");
-  await b.until(`document.activeElement?.tagName === "INPUT"`, "the line to type in");
-  await b.type(what);
-  await b.key("Enter");
-  await b.until(`document.activeElement?.tagName !== "INPUT"`, `go to ${what}`);
-};
+const goTo = (what) => b.goTo(what);
 async function part(name, f) {
   try {
     await f();
   } catch (e) {
-    ok(
-      name,
-      false,
-      `${e.message} ${await b.see(text(0)).catch(() => "")} ${await b.see(text(1)).catch(() => "")}`.slice(
-        0,
-        900,
-      ),
-    );
+    const seen = await b.see(`${text(0)} + " ## " + ${text(1)}`).catch(() => "");
+    ok(name, false, `${e.message} ${seen}`.slice(0, 900));
   }
 }
 try {
@@ -70,19 +52,22 @@ try {
     await b.click(`${pane(1)}.querySelector('button[aria-label^="Fold all"]')`);
     await holds("slice_folded", `${items(1)} === 4`, text(1));
     await b.see(
-      `window.kept = undefined; const make = URL.createObjectURL; URL.createObjectURL = x => { x.text().then(t => { window.kept = t; }); return make(x); }; HTMLAnchorElement.prototype.click = function () {};`,
+      `window.kept = undefined; const make = URL.createObjectURL; URL.createObjectURL = x => {
+        x.text().then(t => { window.kept = t; }); return make(x); };
+        HTMLAnchorElement.prototype.click = function () {};`,
     );
     await b.click(`${pane(1)}.querySelector('button[aria-label^="Save the tree"]')`);
     await holds(
       "slice_saved",
-      `/#\\/.*x:/.test(window.kept) && window.kept.includes("store b[5]") && window.kept.includes("blur #3") && !window.kept.includes("127.0.0.1")`,
+      `/#\\/.*x:/.test(window.kept) && window.kept.includes("store b[5]") &&
+        window.kept.includes("blur #3") && !window.kept.includes("127.0.0.1")`,
       "window.kept",
     );
   });
   const find = async (n, what, condition) => {
-    await b.see(
-      `(() => { const e = ${pane(n)}.querySelector('.findvalue input[aria-label^="${what}"]'); e.focus(); e.value = ${JSON.stringify(condition)}; e.dispatchEvent(new Event("input", { bubbles: true })); })()`,
-    );
+    const input = `${pane(n)}.querySelector('.findvalue input[aria-label^="${what}"]')`;
+    await b.see(`${input}.focus()`);
+    await b.choose(input, condition);
     await b.key("Enter");
     await b.quiet();
     await b.see("document.activeElement?.blur()");
@@ -94,7 +79,8 @@ try {
     await find(0, "first step where", "x > 31.2 or NaN");
     await holds(
       "first_step",
-      `document.querySelector(".timelabel").innerText.includes("blur #2") && ${pane(0)}.querySelector(".legend").innerText.includes("a[700]")`,
+      `document.querySelector(".timelabel").innerText.includes("blur #2") &&
+        ${pane(0)}.querySelector(".legend").innerText.includes("a[700]")`,
       `document.querySelector(".timelabel").innerText + ${text(0)}`,
     );
     await find(0, "first step where", "x == a[700] * 1");
@@ -113,7 +99,8 @@ try {
     await find(0, "next where", "x > 31");
     await holds(
       "next_operation",
-      `${pane(0)}.querySelector(".op.selected")?.innerText.includes("31.5") && ${pane(0)}.querySelector(".op.selected").innerText.includes("blur #2")`,
+      `${pane(0)}.querySelector(".op.selected")?.innerText.includes("31.5") &&
+        ${pane(0)}.querySelector(".op.selected").innerText.includes("blur #2")`,
     );
   });
   await part("panes", async () => {
@@ -136,7 +123,9 @@ try {
     await b.open(address);
     await holds(
       "pane_in_address",
-      `${title(0)} === "thread 700" && ${title(1)} === "thread 3" && ${pane(0)}.querySelector('button[aria-label^="Keep"]').getAttribute("aria-pressed") === "true"`,
+      `${title(0)} === "thread 700" && ${title(1)} === "thread 3" &&
+        ${pane(0)}.querySelector('button[aria-label^="Keep"]')
+          .getAttribute("aria-pressed") === "true"`,
       `location.hash`,
     );
     await b.key("ArrowLeft");
@@ -147,7 +136,9 @@ try {
     await b.click(`${row(0, "store")}.querySelector(".lineno")`);
     await b.until(`${pane(1)}?.querySelector(".codeline.selected")`, "the source");
     const p = await b.see(
-      `(() => { const r = ${pane(1)}.querySelector(".codeline.selected code").getBoundingClientRect(); return { x: r.left + 60, y: r.top + 10 }; })()`,
+      `(() => { const r = ${pane(1)}
+        .querySelector(".codeline.selected code").getBoundingClientRect();
+        return { x: r.left + 60, y: r.top + 10 }; })()`,
     );
     await b.call("Input.dispatchMouseEvent", { type: "mouseMoved", ...p });
     await holds(
@@ -156,11 +147,14 @@ try {
       text(1),
     );
     await b.see(
-      `window.prompt = () => "myed://open?f={path}&l={line}"; (() => { const e = ${pane(1)}.querySelector(".editors"); e.value = "own"; e.dispatchEvent(new Event("change", { bubbles: true })); })()`,
+      `window.prompt = () => "myed://open?f={path}&l={line}"; (() => {
+        const e = ${pane(1)}.querySelector(".editors"); e.value = "own";
+        e.dispatchEvent(new Event("change", { bubbles: true })); })()`,
     );
     await holds(
       "own_editor",
-      `/^myed:\\/\\/open\\?f=\\/.*compare\\.cu&l=\\d+$/.test(${pane(1)}.querySelector("a.button").getAttribute("href"))`,
+      `/^myed:\\/\\/open\\?f=\\/.*compare\\.cu&l=\\d+$/.test(${pane(1)}.querySelector("a.button")
+        .getAttribute("href"))`,
       `${pane(1)}.querySelector("a.button").getAttribute("href")`,
     );
   });

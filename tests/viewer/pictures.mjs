@@ -1,31 +1,24 @@
-// Pictures of truth.cu in a browser: zoom, moving, fixed scales, parts of structs, slices, histogram, PNG; of buffers and of wg_watch. pictures.mjs URL
+// Pictures of truth.cu in a browser: zoom, moving, fixed scales, parts of structs, slices,
+// histogram, PNG; of buffers and of wg_watch. pictures.mjs URL
 import { Browser } from "./browser.mjs";
+import { ok, pane, text } from "./panes.mjs";
 
 const [url] = process.argv.slice(2),
   b = await Browser.start({ width: 1700, height: 950 });
-const pane = (n) => `document.querySelector('section[data-pane="${n}"]')`,
-  text = (n) => `(${pane(n)}?.innerText ?? "").replace(/\\s+/g, " ")`,
-  dots = `${pane(0)}.querySelector("canvas.dots")`;
-const ok = (name, good, seen) =>
-  console.log(good ? `ok ${name}` : `FAIL ${name}: ${JSON.stringify(seen)}`);
+const dots = `${pane(0)}.querySelector("canvas.dots")`;
 const holds = async (name, expression, seen = text(0)) =>
   ok(name, await b.holds(expression), await b.see(seen).catch((e) => e.message));
-const goTo = async (what) => {
-  await b.key("g");
-  await b.until(`document.activeElement?.tagName === "INPUT"`);
-  await b.type(what);
-  await b.key("Enter");
-  await b.until(`document.activeElement?.tagName !== "INPUT"`, `go to ${what}`, 20);
-};
+const goTo = (what) => b.goTo(what);
 const set = (selector, value) =>
-  b.see(
-    `(() => { const e = ${pane(0)}.querySelector(${JSON.stringify(selector)}); e.value = ${JSON.stringify(value)}; for (const t of ["input", "change"]) e.dispatchEvent(new Event(t, { bubbles: true })); })()`,
-  );
+  b.choose(`${pane(0)}.querySelector(${JSON.stringify(selector)})`, value);
 const label = (words) =>
-  `[...${pane(0)}.querySelectorAll(".controls label")].find(e => e.innerText.includes(${JSON.stringify(words)}))`;
+  `[...${pane(0)}.querySelectorAll(".controls label")].find(e => e.innerText
+    .includes(${JSON.stringify(words)}))`;
 const place = () =>
   b.see(
-    `(() => { const c = ${dots}, d = c.dataset, r = c.getBoundingClientRect(); return { dot: Number(d.dot), x: Number(d.x), y: Number(d.y), left: r.left + Number(d.left), top: r.top + Number(d.top) }; })()`,
+    `(() => { const c = ${dots}, d = c.dataset, r = c.getBoundingClientRect();
+      return { dot: Number(d.dot), x: Number(d.x), y: Number(d.y), left: r.left + Number(d.left),
+      top: r.top + Number(d.top) }; })()`,
   );
 const mouse = (type, x, y, more = {}) =>
   b.call("Input.dispatchMouseEvent", { type, x, y, button: "none", ...more });
@@ -38,10 +31,12 @@ try {
   await b.until(`${dots}?.width > 100`, "the picture of u");
   await b.quiet();
   const before = await place(),
-    at = { x: before.left + 20.5 * before.dot, y: before.top + 10.5 * before.dot }; // column 20, row 10
+    // column 20, row 10
+    at = { x: before.left + 20.5 * before.dot, y: before.top + 10.5 * before.dot };
   const under = () =>
     b.holds(
-      `${pane(0)}.querySelector(".legend").innerText.includes("u[340]") && ${pane(0)}.querySelector(".legend").innerText.includes("row 10, column 20")`,
+      `${pane(0)}.querySelector(".legend").innerText.includes("u[340]") &&
+        ${pane(0)}.querySelector(".legend").innerText.includes("row 10, column 20")`,
       10,
     );
   await mouse("mouseMoved", at.x, at.y);
@@ -61,9 +56,7 @@ try {
   // Slices of 8 rows: three of them.
   await set('input[aria-label="rows of a slice"]', "8");
   await b.until(`${label("slice ")}?.querySelector("input").max === "2"`, "three slices");
-  await b.see(
-    `(() => { const e = ${label("slice ")}.querySelector("input"); e.value = 2; e.dispatchEvent(new Event("input", { bubbles: true })); })()`,
-  );
+  await b.choose(`${label("slice ")}.querySelector("input")`, 2);
   await b.quiet();
   await b.see(`${pane(0)}.querySelector(".canvas").focus()`);
   await b.key("ArrowRight");
@@ -74,7 +67,8 @@ try {
   );
   // The picture as a file.
   await b.see(
-    `window.saved = []; HTMLAnchorElement.prototype.click = function () { window.saved.push([this.download, this.href.slice(0, 5)]); }`,
+    `window.saved = []; HTMLAnchorElement.prototype.click = function () {
+      window.saved.push([this.download, this.href.slice(0, 5)]); }`,
   );
   await b.click(`${pane(0)}.querySelector('button[aria-label^="Save the picture"]')`);
   await holds("png", `window.saved?.[0]?.join() === "u.png,blob:"`, "window.saved");
@@ -105,7 +99,9 @@ try {
   await goTo("p");
   await b.until(`${label("part")}`, "parts of a struct");
   await b.see(
-    `(() => { const e = ${label("part")}.querySelector("select"); e.value = [...e.options].find(o => o.text === "vel.z").value; e.dispatchEvent(new Event("change", { bubbles: true })); })()`,
+    `(() => { const e = ${label("part")}.querySelector("select");
+      e.value = [...e.options].find(o => o.text === "vel.z").value;
+      e.dispatchEvent(new Event("change", { bubbles: true })); })()`,
   );
   await b.quiet();
   await b.see(`${pane(0)}.querySelector(".canvas").focus()`);
@@ -113,7 +109,8 @@ try {
   for (let i = 0; i < 3; i++) await b.key("ArrowRight");
   await holds(
     "field",
-    `/p\\[3\\]\\.vel\\.z 1\\.5 /.test(${pane(0)}.querySelector(".legend").innerText.replace(/\\s+/g, " "))`,
+    `/p\\[3\\]\\.vel\\.z 1\\.5 /.test(${pane(0)}
+      .querySelector(".legend").innerText.replace(/\\s+/g, " "))`,
     `${pane(0)}.querySelector(".legend").innerText`,
   );
   await b.key("Enter");
@@ -141,7 +138,8 @@ try {
   await b.click(`${label("fixed")}.querySelector("input")`);
   await holds(
     "watch_fixed",
-    `${pane(0)}.querySelector('input[aria-label="scale from"]').value !== "" && location.hash.length > 3`,
+    `${pane(0)}.querySelector('input[aria-label="scale from"]').value !== "" &&
+      location.hash.length > 3`,
     `${pane(0)}.querySelector('input[aria-label="scale from"]').value`,
   );
   ok("no_complaints", b.complaints().length === 0, b.complaints());

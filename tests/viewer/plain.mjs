@@ -4,8 +4,10 @@ import { Browser } from "./browser.mjs";
 const [url, name, picture] = process.argv.slice(2);
 const b = await Browser.start({ width: 1300, height: 800 });
 const says = {
-  none: `document.querySelector(".facts")?.innerText.includes("0 launches") && document.querySelector(".bufferrow")`,
-  killed: `document.querySelector(".facts")?.innerText.includes("20 launches") && document.querySelector("section[data-pane]")`,
+  none: `document.querySelector(".facts")?.innerText.includes("0 launches") &&
+    document.querySelector(".bufferrow")`,
+  killed: `document.querySelector(".facts")?.innerText.includes("20 launches") &&
+    document.querySelector("section[data-pane]")`,
 };
 try {
   await b.open(url);
@@ -16,18 +18,15 @@ try {
     await b.type("20:99");
     await b.key("Enter");
     await b.until(
-      `[...document.querySelectorAll(".op")].some(e => e.innerText.includes("store") && e.innerText.includes("p[99]") && e.innerText.includes("20"))`,
+      `[...document.querySelectorAll(".op")].some(e => e.innerText.includes("store") &&
+        e.innerText.includes("p[99]") && e.innerText.includes("20"))`,
       "the last launch's store",
     );
   }
   console.log(b.complaints().length ? `FAIL ${name}: ${b.complaints()}` : `ok ${name}`);
 } catch (e) {
-  console.log(
-    `FAIL ${name}: ${e.message} ${b.complaints()} ${await b.see("document.body.innerText").catch(() => "")}`.slice(
-      0,
-      800,
-    ),
-  );
+  const seen = await b.see("document.body.innerText").catch(() => "");
+  console.log(`FAIL ${name}: ${e.message} ${b.complaints()} ${seen}`.slice(0, 800));
 } finally {
   if (picture) await b.picture(picture).catch(() => {});
   await b.stop();

@@ -1,11 +1,10 @@
 // The page of a profile: profiled.mjs URL PICTURE
 import { Browser } from "./browser.mjs";
+import { ok } from "./panes.mjs";
 
 const [url, picture] = process.argv.slice(2);
 const b = await Browser.start({ width: 1500, height: 1400 });
 const body = `document.querySelector(".profilebody")`;
-const ok = (name, good, seen) =>
-  console.log(good ? `ok ${name}` : `FAIL ${name}: ${JSON.stringify(seen)}`);
 let step = "start";
 try {
   await b.colours("light");
@@ -23,7 +22,8 @@ try {
 
   step = "line";
   await b.click(
-    `[...${body}.querySelectorAll(".advice li")].find(e => e.innerText.includes("bank-conflict")).querySelector("button")`,
+    `[...${body}.querySelectorAll(".advice li")].find(e => e.innerText.includes("bank-conflict"))
+      .querySelector("button")`,
   );
   await b.until(
     `${body}.querySelector(".heatlines .row.here")?.innerText.includes("tile[threadIdx.x]")`,
@@ -55,7 +55,10 @@ try {
 
   step = "plots";
   const seen = await b.see(
-    `({ roof: !!${body}.querySelector(".roof"), kernels: ${body}.querySelectorAll(".plot .kernel").length, curves: ${body}.querySelectorAll(".curve").length, calls: ${body}.querySelectorAll(".timeline .call").length })`,
+    `({ roof: !!${body}.querySelector(".roof"),
+      kernels: ${body}.querySelectorAll(".plot .kernel").length,
+      curves: ${body}.querySelectorAll(".curve").length,
+      calls: ${body}.querySelectorAll(".timeline .call").length })`,
   );
   ok("plots", seen.roof && seen.kernels >= 2 && seen.curves === 3 && seen.calls >= 30, seen);
   const ranges = await b.see(
@@ -71,7 +74,8 @@ try {
       b.see(`${body}.querySelector(".timeline .call").getBoundingClientRect().width`),
     before = await width();
   await b.see(
-    `${body}.querySelector(".timeline svg").dispatchEvent(new KeyboardEvent("keydown", { key: "+", bubbles: true }))`,
+    `${body}.querySelector(".timeline svg").dispatchEvent(new KeyboardEvent("keydown", { key: "+",
+      bubbles: true }))`,
   );
   await b.until(
     `${body}.querySelector(".timeline .call").getBoundingClientRect().width !== ${before}`,

@@ -1,17 +1,15 @@
 // The walk on a page without a server: static.mjs ADDRESS
 import { Browser } from "./browser.mjs";
+import { pane, row, title } from "./panes.mjs";
 
 const b = await Browser.start({ width: 1600, height: 900 });
-const pane = (n) => `document.querySelector('section[data-pane="${n}"]')`;
-const title = (n) => `${pane(n)}?.querySelector("h2")?.innerText.replace(/\\s+/g, " ")`;
-const row = (n, ...words) =>
-  `[...(${pane(n)}?.querySelectorAll(".op") ?? [])].find(e => ${words.map((w) => `e.innerText.includes(${JSON.stringify(w)})`).join(" && ")})`;
 let step = "start";
 try {
   await b.colours("light");
   await b.open(process.argv[2]);
   await b.click(
-    `[...document.querySelectorAll(".finding")].find(e => e.innerText.includes("never written") && e.innerText.includes("thread 4012"))`,
+    `[...document.querySelectorAll(".finding")].find(e => e.innerText.includes("never written") &&
+      e.innerText.includes("thread 4012"))`,
   );
   step = "thread";
   await b.until(
@@ -34,7 +32,8 @@ try {
   step = "writer";
   await b.click(row(2, "store", "thread 4013"));
   await b.until(
-    `${row(3, "load", "a[4013]", "-2147483648", "copy to device")} && ${pane(3)}.querySelector(".go.race")?.innerText.includes("thread 4012")`,
+    `${row(3, "load", "a[4013]", "-2147483648", "copy to device")} &&
+      ${pane(3)}.querySelector(".go.race")?.innerText.includes("thread 4012")`,
     "its writer and the race",
   );
   console.log("ok writer");

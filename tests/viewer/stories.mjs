@@ -1,40 +1,31 @@
 // The other stories of docs/tutorial.md, by clicks: stories.mjs NAME URL
 import { Browser } from "./browser.mjs";
+import { pane, row, title } from "./panes.mjs";
 
 const [name, url, picture] = process.argv.slice(2);
 const b = await Browser.start({ width: 1600, height: 900 });
-const pane = (n) => `document.querySelector('section[data-pane="${n}"]')`;
-const title = (n) => `${pane(n)}?.querySelector("h2")?.innerText.replace(/\\s+/g, " ")`;
-const row = (n, ...words) =>
-  `[...(${pane(n)}?.querySelectorAll(".op") ?? [])].find(e => ${words.map((w) => `e.innerText.includes(${JSON.stringify(w)})`).join(" && ")})`;
-const choose = (selector, value) =>
-  b.see(
-    `(() => { const e = ${selector}; e.value = ${JSON.stringify(value)}; e.dispatchEvent(new Event("change", { bubbles: true })); })()`,
-  );
+const choose = (selector, value) => b.choose(selector, value);
 const openBuffer = async (buffer) => {
   await b.click(
     `[...document.querySelectorAll(".tabs button")].find(e => e.innerText.startsWith("Buffers"))`,
   );
   await b.click(
-    `[...document.querySelectorAll(".bufferrow")].findLast(e => e.innerText.startsWith(${JSON.stringify(buffer)}))`,
+    `[...document.querySelectorAll(".bufferrow")].findLast(e => e.innerText
+      .startsWith(${JSON.stringify(buffer)}))`,
   );
   await b.until(`${pane(0)}?.querySelector("canvas.dots")?.width > 8`);
 };
 // A click on an element of the picture.
 const clickDot = async (element) => b.clickAt(await b.dot(element));
-const goTo = async (text) => {
-  await b.key("g");
-  await b.until(`document.activeElement?.tagName === "INPUT"`, "the line to type in");
-  await b.type(text);
-  await b.key("Enter");
-};
+const goTo = (what) => b.goTo(what);
 
 const stories = {
   async denoising() {
     await goTo("1:5000");
     await b.until(`${title(0)} === "thread 5000" && ${row(0, "load", "src[")}`);
     const loads = await b.see(
-      `[...${pane(0)}.querySelectorAll(".op")].filter(e => e.innerText.includes("load")).map(e => Number(/src\\[(\\d+)\\]/.exec(e.innerText)[1]))`,
+      `[...${pane(0)}.querySelectorAll(".op")].filter(e => e.innerText.includes("load"))
+        .map(e => Number(/src\\[(\\d+)\\]/.exec(e.innerText)[1]))`,
     );
     console.log(
       loads.length === 8 && new Set(loads.map((i) => i % 128)).size === 2
@@ -43,7 +34,8 @@ const stories = {
     ); // its own pixel, and one column of seven
     await b.click(`${row(0, "load", "src[")}.querySelector(".lineno")`);
     await b.until(
-      `[...${pane(1)}.querySelectorAll(".codeline")].some(e => e.innerText.includes("bug: i instead of j"))`,
+      `[...${pane(1)}.querySelectorAll(".codeline")].some(e => e.innerText
+        .includes("bug: i instead of j"))`,
       "the loop",
     );
     console.log("ok denoising_source");
@@ -59,7 +51,8 @@ const stories = {
     await b.click(row(2, "load"));
     await b.until(row(3, "store", "bound_and_split"), "the store of the corner");
     await b.click(
-      `[...${pane(3)}.querySelectorAll(".op.write")].findLast(e => e.innerText.includes("bound_and_split"))`,
+      `[...${pane(3)}.querySelectorAll(".op.write")].findLast(e => e.innerText
+        .includes("bound_and_split"))`,
     );
     await b.until(
       `${title(4)}?.startsWith("thread") && ${row(4, "store")}`,
@@ -76,15 +69,24 @@ const stories = {
     await openBuffer("d_vertices");
     await choose(`document.querySelector('select[aria-label="type of the elements"]')`, "f32");
     await choose(`document.querySelector('input[aria-label="parts of an element"]')`, "2");
-    await b.until(`${title(0)} === "float × 2 d_vertices-4[20 449]"`);
+    await b.until(`${title(0)} === "float × 2 d_vertices-4 20 449 elements"`);
     await choose(`[...document.querySelectorAll(".controls select")][0]`, "1");
     await choose(`[...document.querySelectorAll('.controls input[type="number"]')][1]`, "0.99999");
     await choose(`[...document.querySelectorAll('.controls input[type="number"]')][2]`, "1");
     await b.quiet();
     // Only the wrong ones are as bright as can be.
-    const bright =
-      await b.see(`(() => { const c = document.querySelector("canvas.dots"), d = c.dataset, w = Number(document.querySelector('.controls input[type="number"]').value), n = Number(d.dot), all = c.getContext("2d").getImageData(0, 0, c.width, c.height).data, out = [];
-      for (let i = 0; i < 20449; i++) { const k = ((Number(d.top) + Math.floor(i / w) * n + Math.floor((n - 1) / 2)) * c.width + Number(d.left) + i % w * n + Math.floor((n - 1) / 2)) * 4; if (all[k] === 253 && all[k + 1] === 231) out.push(i); } return out; })()`);
+    const bright = await b.see(`(() => {
+        const c = document.querySelector("canvas.dots"), d = c.dataset,
+        w = Number(document.querySelector('.controls input[type="number"]').value),
+        n = Number(d.dot), all = c.getContext("2d").getImageData(0, 0, c.width, c.height).data,
+        out = [];
+        const middle = Math.floor((n - 1) / 2);
+        for (let i = 0; i < 20449; i++) {
+          const y = Number(d.top) + Math.floor(i / w) * n + middle,
+            x = Number(d.left) + i % w * n + middle, k = (y * c.width + x) * 4;
+          if (all[k] === 253 && all[k + 1] === 231) out.push(i);
+        }
+        return out; })()`);
     console.log(
       String(bright) === "5184,10816,15625"
         ? "ok tessellation"

@@ -1,23 +1,11 @@
 // The run of truth.cu in a browser: truth.mjs URL PICTURE
 import { Browser } from "./browser.mjs";
+import { ok, pane, row, text, title } from "./panes.mjs";
 
 const [url, picture] = process.argv.slice(2);
 const b = await Browser.start({ width: 1700, height: 950 });
-const pane = (n) => `document.querySelector('section[data-pane="${n}"]')`;
-const text = (n) => `(${pane(n)}?.innerText ?? "").replace(/\\s+/g, " ")`;
-const row = (n, ...words) =>
-  `[...(${pane(n)}?.querySelectorAll(".op") ?? [])].find(e => ${words.map((w) => `e.innerText.includes(${JSON.stringify(w)})`).join(" && ")})`;
-const goTo = async (what) => {
-  await b.key("g");
-  await b.until(`document.activeElement?.tagName === "INPUT"`, "the line to type in");
-  await b.type(what);
-  await b.key("Enter");
-  await b.until(`document.activeElement?.tagName !== "INPUT"`, `go to ${what}`, 20);
-};
-const title = (n) => `(${pane(n)}?.querySelector("h2")?.innerText ?? "").replace(/\\s+/g, " ")`;
+const goTo = (what) => b.goTo(what);
 const foot = `document.querySelector(".pane.flow .flowfoot").innerText`;
-const ok = (name, good, seen) =>
-  console.log(good ? `ok ${name}` : `FAIL ${name}: ${JSON.stringify(seen)}`);
 const holds = async (name, expression, seen = text(0)) =>
   ok(name, await b.holds(expression), await b.see(seen).catch((e) => e.message));
 async function part(name, f) {
@@ -37,13 +25,26 @@ try {
     await b.until(`${pane(0)}?.classList.contains("flow")`, "the page of flow");
     // 1: every buffer that was touched, however its pointer was passed. 2: and all of them.
     await holds("flow_all_buffers", `${title(0)}.includes("54 buffers")`, title(0));
+    // Names of buffers do not lie over each other in the small chart, nor are titles cut.
+    await b.size(1280, 720);
+    const apart = `document.querySelector(".rail .flowbox canvas")?.dataset.apart`;
+    await holds("chart_names_apart", `Number(${apart}) >= 15`, apart);
+    const cut = `[...document.querySelectorAll(".finding .headline")].filter(e =>
+      e.scrollHeight > e.clientHeight + 1).map(e => e.innerText).join()`;
+    await holds("headlines_whole", `document.querySelector(".headline") && ${cut} === ""`, cut);
+    await b.size(1680, 940);
     await b.see(`document.querySelector(".flowbox.big").focus()`);
     await b.key("Home");
     for (let i = 0; i < 200 && !(await b.see(foot)).startsWith("through_struct"); i++)
       await b.key("ArrowRight");
     const uses = async (kernel) =>
       b.see(
-        `(async () => { const f = await (await fetch("api/flow")).json(), x = f.steps.find(s => s[2] === "launch" && f.kernels[s[4]].startsWith(${JSON.stringify(kernel)})), l = await (await fetch("api/buffers?most=5000")).json(); return x[12].map(u => [l.buffers.find(y => y.id === u[0]).name, u[1]].join(" ")).sort().join(); })()`,
+        `(async () => { const f = await (await fetch("api/flow")).json(),
+          x = f.steps.find(s => s[2] === "launch" &&
+          f.kernels[s[4]].startsWith(${JSON.stringify(kernel)})),
+          l = await (await fetch("api/buffers?most=5000")).json();
+          return x[12].map(u => [l.buffers.find(y => y.id === u[0]).name,
+          u[1]].join(" ")).sort().join(); })()`,
       );
     ok("flow_struct", (await uses("through_struct")) === "data 2", await uses("through_struct"));
     const all = (await uses("through_pointers")).split(",");
@@ -72,11 +73,13 @@ try {
     await holds("flow_races", `${foot}.includes("race #") && ${foot}.includes("races")`, foot);
     // by the clock: the launch with 40,000 operations in a row takes most of the time
     await b.click(
-      `[...${pane(0)}.querySelectorAll(".controls label")].find(e => e.innerText.includes("by the clock")).querySelector("input")`,
+      `[...${pane(0)}.querySelectorAll(".controls label")].find(e => e.innerText
+        .includes("by the clock")).querySelector("input")`,
     );
     await b.quiet();
     const lane = await b.see(
-      `(() => { const r = document.querySelector(".flowbox.big").getBoundingClientRect(); return { x: r.left + 190 + (r.width - 190) * .8, y: r.top + 24 + 13 }; })()`,
+      `(() => { const r = document.querySelector(".flowbox.big").getBoundingClientRect();
+        return { x: r.left + 190 + (r.width - 190) * .8, y: r.top + 24 + 13 }; })()`,
     );
     await b.call("Input.dispatchMouseEvent", { type: "mouseMoved", ...lane });
     await holds("flow_by_clock", `${foot}.startsWith("much #19: 1 × 1 threads, ")`, foot);
@@ -90,7 +93,8 @@ try {
     // beside it the same field, which was written, not the whole struct, which was not
     await holds(
       "field_neighbours",
-      `[...${pane(0)}.querySelectorAll(".cell")].map(e => e.innerText.replace(/\\s+/g, " ")).join() === "p[1].vel.z 0.5,p[2].vel.z 1,p[3].vel.z 1.5,p[4].vel.z 2,p[5].vel.z 2.5"`,
+      `[...${pane(0)}.querySelectorAll(".cell")].map(e => e.innerText.replace(/\\s+/g,
+        " ")).join() === "p[1].vel.z 0.5,p[2].vel.z 1,p[3].vel.z 1.5,p[4].vel.z 2,p[5].vel.z 2.5"`,
       `${pane(0)}.querySelector(".neighbours").innerText`,
     );
     await holds(
@@ -109,16 +113,19 @@ try {
     await b.until(`${text(0)}.includes("scale")`, "parameters");
     await holds(
       "parameter_nan",
-      `[...${pane(0)}.querySelectorAll("tr")].some(e => e.innerText.includes("scale") && e.innerText.includes("NaN"))`,
+      `[...${pane(0)}.querySelectorAll("tr")].some(e => e.innerText.includes("scale") &&
+        e.innerText.includes("NaN"))`,
     );
     await holds(
       "parameter_struct",
-      `[...${pane(0)}.querySelectorAll("tr")].some(e => e.innerText.includes(".data") && e.innerText.includes("&data[0]") && e.innerText.includes(".n") && e.innerText.includes("1024"))`,
+      `[...${pane(0)}.querySelectorAll("tr")].some(e => e.innerText.includes(".data") &&
+        e.innerText.includes("&data[0]") && e.innerText.includes(".n") &&
+        e.innerText.includes("1024"))`,
     );
     await goTo("list[3]");
     await holds(
       "pointer_value",
-      `${pane(0)}?.querySelector(".cell.here")?.innerText.includes("&parts[i]-4[0]")`,
+      `${pane(0)}?.querySelector(".cell.here")?.innerText.includes("&parts[i#4][0]")`,
       text(0),
     );
     await goTo("table[5]");
@@ -134,7 +141,8 @@ try {
     );
     await b.click(`${row(0, "load", "s[131]")}.querySelector(".element")`);
     await b.until(
-      `${title(1)}.includes("s[131]") && ${row(1, "store", "thread 131")} && ${row(1, "load", "thread 3")}`,
+      `${title(1)}.includes("s[131]") && ${row(1, "store", "thread 131")} &&
+        ${row(1, "load", "thread 3")}`,
       "s[131]",
     );
     ok("shared_element", true);
@@ -148,7 +156,8 @@ try {
       "nine barriers",
     );
     await b.see(
-      `(() => { const i = ${pane(2)}.querySelector('input[aria-label="before which barrier"]'); i.value = i.max; i.dispatchEvent(new Event("input", { bubbles: true })); })()`,
+      `(() => { const i = ${pane(2)}.querySelector('input[aria-label="before which barrier"]');
+        i.value = i.max; i.dispatchEvent(new Event("input", { bubbles: true })); })()`,
     );
     await b.quiet();
     await b.see(`${pane(2)}.querySelector(".canvas").focus()`);
@@ -183,7 +192,8 @@ try {
     await b.click(`${row(0, "store", "s[3]")}.querySelector(".lineno")`);
     await holds(
       "kept_source",
-      `${pane(1)}?.querySelector(".codeline.selected")?.innerText.includes("s[t] = in[blockIdx.x * 256 + t];")`,
+      `${pane(1)}?.querySelector(".codeline.selected")?.innerText
+        .includes("s[t] = in[blockIdx.x * 256 + t];")`,
       text(1),
     );
     ok("kept_not_changed", !(await b.see(text(1))).includes("a line that was not there"), "");
@@ -200,7 +210,8 @@ try {
     );
     await b.click(`document.querySelector(".bufferrow")`);
     await b.until(
-      `${pane(0)}?.classList.contains("watch") && ${pane(0)}.querySelector("canvas.dots")?.width > 100`,
+      `${pane(0)}?.classList.contains("watch") &&
+        ${pane(0)}.querySelector("canvas.dots")?.width > 100`,
       "the picture of wg_watch",
     );
     await b.quiet();
@@ -213,7 +224,8 @@ try {
     for (const k of ["ArrowDown", "ArrowDown", "ArrowRight"]) await b.key(k);
     await holds(
       "watch_place",
-      `${pane(0)}.querySelector(".legend").innerText.includes("202") && ${pane(0)}.querySelector(".legend").innerText.includes("thread (1,1,0)")`,
+      `${pane(0)}.querySelector(".legend").innerText.includes("202") &&
+        ${pane(0)}.querySelector(".legend").innerText.includes("thread (1,1,0)")`,
       `${pane(0)}.querySelector(".legend").innerText`,
     );
     await b.key("Enter");
@@ -278,7 +290,8 @@ try {
   await part("occurrences", async () => {
     // 8: all of them; races known without asking.
     await b.click(
-      `[...document.querySelectorAll(".tabs button")].find(e => e.innerText.startsWith("Findings"))`,
+      `[...document.querySelectorAll(".tabs button")].find(e => e.innerText
+        .startsWith("Findings"))`,
     );
     await b.click(
       `[...document.querySelectorAll(".finding")].find(e => e.innerText.includes("Read outside"))`,
@@ -300,28 +313,29 @@ try {
     // 9: a click in a picture opens the element as it was then, with its row chosen.
     await goTo("n");
     await b.until(`${pane(0)}?.querySelector("canvas.dots")?.width > 50`);
-    await b.see(
-      `(() => { const i = document.querySelector('input[aria-label="after which step"]'); i.value = 4; i.dispatchEvent(new Event("input", { bubbles: true })); })()`,
-    );
+    await b.choose(`document.querySelector('input[aria-label="after which step"]')`, 4);
     await b.until(`${text(0)}.includes("after launch #13")`, "after the fourth of nine");
     await b.quiet();
     await b.clickAt(await b.dot(5));
     await b.until(`${title(1)}.includes("n[5]")`, "n[5]");
     await holds(
       "element_at_step",
-      `${pane(1)}.querySelector(".op.selected")?.innerText.includes("step #13") && ${pane(1)}.querySelector(".op.selected")?.innerText.includes("4")`,
+      `${pane(1)}.querySelector(".op.selected")?.innerText.includes("step #13") &&
+        ${pane(1)}.querySelector(".op.selected")?.innerText.includes("4")`,
       text(1),
     );
     await holds(
       "time_cursor",
-      `document.querySelector(".timelabel").innerText.includes("step #13") && ${pane(1)}.querySelector(".cell.here").innerText.includes("4")`,
+      `document.querySelector(".timelabel").innerText.includes("step #13") &&
+        ${pane(1)}.querySelector(".cell.here").innerText.includes("4")`,
       `document.querySelector(".timelabel").innerText`,
     );
     await b.see("document.activeElement?.blur()");
     await b.key(".");
     await holds(
       "time_moves_all",
-      `${text(0)}.includes("after launch #14") && ${pane(1)}.querySelector(".op.selected")?.innerText.includes("step #14")`,
+      `${text(0)}.includes("after launch #14") &&
+        ${pane(1)}.querySelector(".op.selected")?.innerText.includes("step #14")`,
       text(1),
     );
   });
@@ -331,7 +345,8 @@ try {
     await goTo("19:0");
     await holds("long_total", `${text(0)}.includes("40 000 operations")`);
     await b.see(
-      `(() => { const e = ${pane(0)}.querySelector('input[aria-label="go to the operation of this number"]'); e.focus(); })()`,
+      `(() => { const e = ${pane(0)}
+        .querySelector('input[aria-label="go to the operation of this number"]'); e.focus(); })()`,
     );
     await b.type("31001");
     await b.key("Enter");
@@ -339,12 +354,11 @@ try {
       "long_jump",
       `${pane(0)}.querySelector(".op.selected")?.innerText.startsWith("31001")`,
     );
-    await b.see(
-      `(() => { const e = ${pane(0)}.querySelector('select[aria-label="kind of operation"]'); e.value = "2"; e.dispatchEvent(new Event("change", { bubbles: true })); })()`,
-    );
+    await b.choose(`${pane(0)}.querySelector('select[aria-label="kind of operation"]')`, "2");
     await holds(
       "long_filter",
-      `${text(0)}.includes("20 000 of 40 000") && ![...${pane(0)}.querySelectorAll(".op")].some(e => e.innerText.includes("load"))`,
+      `${text(0)}.includes("20 000 of 40 000") &&
+        ![...${pane(0)}.querySelectorAll(".op")].some(e => e.innerText.includes("load"))`,
     );
   });
 
@@ -354,7 +368,8 @@ try {
       `[...document.querySelectorAll(".tabs button")].find(e => e.innerText.startsWith("Buffers"))`,
     );
     const names = await b.see(
-      `(async () => (await (await fetch("api/buffers?most=5000")).json()).buffers.map(x => x.name))()`,
+      `(async () => (await (await fetch("api/buffers?most=5000")).json()).buffers
+        .map(x => x.name))()`,
     );
     ok(
       "one_line_names",

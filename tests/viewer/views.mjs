@@ -1,5 +1,6 @@
-// Sheets of screenshots: each view, light and dark, in windows of three sizes: views.mjs URL one|two|interrupts|profiled FOLDER
-// SHOTS=FOLDER keeps every window in its full size, too, for people to look at.
+// Sheets of screenshots: each view, light and dark, in windows of three sizes: views.mjs URL
+// one|two|interrupts|profiled FOLDER SHOTS=FOLDER keeps every window in its full size, too, for
+// people to look at.
 import { writeFileSync } from "node:fs";
 import { Browser } from "./browser.mjs";
 
@@ -11,13 +12,7 @@ const sizes = [
     [2560, 1400],
   ],
   pane = (n) => `document.querySelector('section[data-pane="${n}"]')`;
-const goTo = async (what) => {
-  await b.key("g");
-  await b.until(`document.activeElement?.tagName === "INPUT"`, "the line to type in");
-  await b.type(what);
-  await b.key("Enter");
-  await b.until(`document.activeElement?.tagName !== "INPUT"`, `go to ${what}`);
-};
+const goTo = (what) => b.goTo(what);
 const row = (word) =>
   `[...document.querySelectorAll(".op")].find(e => e.innerText.includes(${JSON.stringify(word)}))`;
 const drawn = (n) =>
@@ -105,7 +100,8 @@ const profiled = {
   profile: async () => {
     await b.until(`document.querySelector(".profilebody .advice li")`);
     await b.click(
-      `[...document.querySelectorAll(".advice li")].find(e => e.innerText.includes("bank-conflict")).querySelector("button")`,
+      `[...document.querySelectorAll(".advice li")].find(e => e.innerText.includes("bank-conflict"))
+        .querySelector("button")`,
     );
     await b.until(`document.querySelector(".access rect")`);
   },
@@ -140,8 +136,16 @@ try {
     await b.call("Page.navigate", { url: "about:blank" });
     await b.size(1884, 760);
     await b.colours("light");
+    const figures = all.map(
+      ([w, h, s, d]) =>
+        `<figure style="margin:0"><figcaption>${w} × ${h}, ${s}</figcaption>` +
+        `<img src="data:image/png;base64,${d}"></figure>`,
+    );
     await b.see(
-      `document.body.style.cssText = "margin: 4px; display: grid; grid-template-columns: repeat(3, 620px); gap: 6px; font: 11px sans-serif; background: #fff"; document.body.innerHTML = ${JSON.stringify(all.map(([w, h, s, d]) => `<figure style="margin:0"><figcaption>${w} × ${h}, ${s}</figcaption><img src="data:image/png;base64,${d}"></figure>`).join(""))}; Promise.all([...document.images].map(i => i.decode()))`,
+      `document.body.style.cssText = "margin: 4px; display: grid; gap: 6px; background: #fff; " +
+        "grid-template-columns: repeat(3, 620px); font: 11px sans-serif";
+      document.body.innerHTML = ${JSON.stringify(figures.join(""))};
+      Promise.all([...document.images].map(i => i.decode()))`,
     );
     await b.picture(`${folder}/${name}.png`);
     console.log(name);

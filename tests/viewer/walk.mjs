@@ -1,6 +1,8 @@
-// The walk of the paper by clicks, in a browser: from a value that nobody wrote to the overflow that is its cause. walk.mjs URL FOLDER
-// FOLDER gets the pictures of docs/tutorial.md (tests/viewer/remake-pictures).
+// The walk of the paper by clicks, in a browser: from a value that nobody wrote to the overflow
+// that is its cause. walk.mjs URL FOLDER FOLDER gets the pictures of docs/tutorial.md
+// (tests/viewer/remake-pictures).
 import { Browser } from "./browser.mjs";
+import { pane, row, text, title } from "./panes.mjs";
 
 const [url, folder] = process.argv.slice(2);
 const b = await Browser.start({ width: 1600, height: 900 });
@@ -10,13 +12,9 @@ const ok = (name, good, seen) => {
   results.push([name, good]);
   console.log(good ? `ok ${name}` : `FAIL ${name}: ${JSON.stringify(seen)}`);
 };
-const pane = (n) => `document.querySelector('section[data-pane="${n}"]')`;
-const text = (n) => `(${pane(n)}?.innerText ?? "").replace(/\\s+/g, " ")`;
-const row = (n, ...words) =>
-  `[...(${pane(n)}?.querySelectorAll(".op") ?? [])].find(e => ${words.map((w) => `e.innerText.includes(${JSON.stringify(w)})`).join(" && ")})`;
 const inPane = (n, selector, words) =>
-  `[...(${pane(n)}?.querySelectorAll(${JSON.stringify(selector)}) ?? [])].find(e => e.innerText.includes(${JSON.stringify(words)}))`;
-const title = (n) => `${pane(n)}?.querySelector("h2")?.innerText.replace(/\\s+/g, " ")`;
+  `[...(${pane(n)}?.querySelectorAll(${JSON.stringify(selector)}) ?? [])].find(e => e.innerText
+    .includes(${JSON.stringify(words)}))`;
 const shot = async (name) => {
   if (folder) await b.picture(`${folder}/${name}.png`);
 };
@@ -38,7 +36,8 @@ try {
 
   step = "the finding";
   await b.click(
-    `[...document.querySelectorAll(".finding")].find(e => e.innerText.includes("never written") && e.innerText.includes("thread 4012"))`,
+    `[...document.querySelectorAll(".finding")].find(e => e.innerText.includes("never written") &&
+      e.innerText.includes("thread 4012"))`,
   );
   await b.until(`${title(0)} === "thread 4012"`);
   await b.until(
@@ -48,7 +47,9 @@ try {
   ok(
     "thread",
     await b.holds(
-      `${text(0)}.includes("bsmerge #2") && ${text(0)}.includes("block (15,0,0) thread (172,0,0)") && ${row(0, "b[4012]", "load")}.classList.contains("selected")`,
+      `${text(0)}.includes("bsmerge #2") &&
+        ${text(0)}.includes("block (15,0,0) thread (172,0,0)") &&
+        ${row(0, "b[4012]", "load")}.classList.contains("selected")`,
     ),
     await b.see(text(0)),
   );
@@ -115,7 +116,9 @@ try {
   ok(
     "source",
     await b.holds(
-      `${inPane(4, ".codeline.selected", "17")} && ${pane(4)}.querySelector('a[href^="vscode://file/"]') && ${inPane(4, ".codeline", "bug 1")} !== undefined`,
+      `${inPane(4, ".codeline.selected", "17")} &&
+        ${pane(4)}.querySelector('a[href^="vscode://file/"]') &&
+        ${inPane(4, ".codeline", "bug 1")} !== undefined`,
     ),
     await b.see(text(4)),
   );
@@ -129,7 +132,8 @@ try {
   ok(
     "calculator",
     await b.holds(
-      `document.querySelector(".result").innerText.includes("signed overflow") && document.querySelector(".result").innerText.includes("computed by")`,
+      `document.querySelector(".result").innerText.includes("signed overflow") &&
+        document.querySelector(".result").innerText.includes("computed by")`,
     ),
     await b.see(`document.querySelector(".result").innerText`),
   );
@@ -199,9 +203,7 @@ try {
   step = "the picture";
   await b.click(`document.querySelector('button[aria-label^="The buffer as a picture"]')`);
   await b.until(`${pane(1)}?.querySelector("canvas.dots")?.width > 100`);
-  await b.see(
-    `(() => { const i = document.querySelector('input[aria-label="after which step"]'); i.value = 0; i.dispatchEvent(new Event("input", { bubbles: true })); })()`,
-  );
+  await b.choose(`document.querySelector('input[aria-label="after which step"]')`, 0);
   await b.until(`${text(1)}.includes("after launch #1")`);
   await b.quiet();
   const colours = { unwritten: (await b.dot(4012)).colour, other: (await b.dot(100)).colour };
@@ -212,15 +214,14 @@ try {
       colours.other.endsWith(",255"),
     colours,
   );
-  await b.see(
-    `(() => { const i = document.querySelector('input[aria-label="after which step"]'); i.value = 4; i.dispatchEvent(new Event("input", { bubbles: true })); })()`,
-  );
+  await b.choose(`document.querySelector('input[aria-label="after which step"]')`, 4);
   await b.until(`${text(1)}.includes("after launch #9")`);
   await shot("7-picture");
 
   step = "the flow chart";
   const chart = await b.see(
-    `(() => { const r = document.querySelector(".flowbox").getBoundingClientRect(); return { x: r.left + 60, y: r.top + 22 + 20 * 2 + 10 }; })()`,
+    `(() => { const r = document.querySelector(".flowbox").getBoundingClientRect();
+      return { x: r.left + 60, y: r.top + 22 + 20 * 2 + 10 }; })()`,
   );
   await b.call("Input.dispatchMouseEvent", { type: "mouseMoved", ...chart });
   await b.until(

@@ -1,5 +1,5 @@
 import { render } from "preact";
-import { App } from "./app";
-import "./style.css";
+import { App } from "./page/app";
+import "./style/all.css";
 
 render(<App />, document.getElementById("app")!);

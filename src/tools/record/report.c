@@ -89,8 +89,7 @@ static uint64_t ring_bytes(const Options *o) {
 
 static size_t take(void *user, uint32_t process, uint32_t ring, const uint8_t *data, size_t n,
                    bool ended) {
-  TraceWriter *w = user;
-  return trace_stopped(w) ? SIZE_MAX : trace_take(w, process, ring, data, n, ended);
+  return trace_take(user, process, ring, data, n, ended);
 }
 
 static void contents_end(void *user, uint32_t process, uint32_t step) {

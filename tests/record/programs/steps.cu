@@ -2,7 +2,7 @@
 #include <cuda_runtime.h>
 #include <stdio.h>
 
-enum { N = 30000, STEPS = 20 };
+enum { N = 18000, STEPS = 20 };
 
 __global__ void smooth(const float *in, float *out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -5,9 +5,11 @@
 
 enum { N = 40000 };                        // between two and three pages
 
-__global__ void add(const float *in, float *out, int n) {
+__global__ void add(const float4 *in, float4 *out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) out[i] += in[i];
+  if (i >= n) return;
+  float4 x = in[i], y = out[i];
+  out[i] = make_float4(x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w);
 }
 
 #define TRY(call) \
@@ -18,7 +20,7 @@ __global__ void add(const float *in, float *out, int n) {
       return 1; \
     } \
   } while (0)
-#define ADD() add<<<(N + 255) / 256, 256>>>(a, b, N)
+#define ADD() add<<<(N / 4 + 255) / 256, 256>>>((float4 *)a, (float4 *)b, N / 4)
 
 int main() {
   static float values[N], other[N];
