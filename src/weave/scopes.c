@@ -1,29 +1,105 @@
-// A label inside braces is not seen from outside them, so code out of line could not return there.
-// Braces around a place that has got a label, or that is repeated elsewhere, are taken away: what
-// they declare moves to the top of the function, under names of its own.
+// Braces in a function hide what they declare. Code that is added may be in the way of that:
+//   - a label inside braces is not seen from outside, so code out of line could not return there;
+//   - a register inside braces is not seen by a check that was moved out of them;
+//   - a register inside braces hides one of the same name that a check inside them may want.
+// Such braces are taken away: what they declare moves to the top of the function, under names of
+// its own.
 #include "weave/pass.h"
 
-static bool has_label(const Body *b, const Code *c) {
-  for (uint32_t i = c ? c->first : 0; i; i = b->added.data[i - 1].next)
-    if (b->added.data[i - 1].stmt.kind == STMT_LABEL) return true;
-  return false;
+typedef struct Scope {
+  uint32_t begin, end;         // statements; end: the one after the closing brace
+  uint32_t parent, outermost;  // in Scopes.list
+  bool opened;                 // of outermost scopes: it goes, with those inside it
+} Scope;
+enum { FUNCTION_SCOPE = 0 };  // in Scopes.list: the body of the function, which stays
+
+typedef struct Scopes {
+  Body *body;
+  VEC(Scope) list;
+  uint32_t *of_reg, *of_instr;  // the innermost scope: by PtxReg.id, by number of the instruction
+  StrMap names;                 // register names to PtxReg
+  uint32_t at;                  // the scope of the code that is visited
+} Scopes;
+
+static bool scope_is_inside(const Scopes *s, uint32_t inner, uint32_t outer) {
+  while (inner > outer) inner = s->list.data[inner].parent;
+  return inner == outer;
 }
 
-// The statement after the brace that closes the one at `from`; *instr: number of the first
-// instruction inside, moved behind the last.
-static uint32_t scope_end(const PtxFunc *f, uint32_t from, uint32_t *instr) {
-  int depth = 0;
-  for (uint32_t i = from; i < f->nstmts; i++) {
-    switch (f->stmts[i].kind) {
-      case STMT_SCOPE_BEGIN: depth++; break;
+static void scope_open(Scopes *s, uint32_t scope) {
+  s->list.data[s->list.data[scope].outermost].opened = scope != FUNCTION_SCOPE;
+}
+
+static void declare(Scopes *s, uint32_t scope, PtxReg *first, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    PtxReg *r = &first[i], *other = strmap_get(&s->names, r->name);
+    s->of_reg[r->id] = scope;
+    uint32_t hidden = other ? s->of_reg[other->id] : scope;
+    if (hidden != scope && scope_is_inside(s, scope, hidden)) scope_open(s, scope);
+    else strmap_put(&s->names, r->name, r);
+  }
+}
+
+static uint32_t scope_begin(Scopes *s, uint32_t parent, uint32_t stmt) {
+  uint32_t number = s->list.len;
+  uint32_t outermost = parent ? s->list.data[parent].outermost : number;
+  vec_push(&s->list, ((Scope){.begin = stmt, .parent = parent, .outermost = outermost}));
+  return number;
+}
+
+static void find_scopes(Scopes *s) {
+  const PtxFunc *f = s->body->func;
+  Arena *a = &s->body->cfg->arena;
+  uint32_t in = FUNCTION_SCOPE, instr = 0;
+  s->of_reg = ARENA_ARRAY(a, uint32_t, f->nregs + 1);
+  s->of_instr = ARENA_ARRAY(a, uint32_t, s->body->cfg->ninstrs + 1);
+  scope_begin(s, FUNCTION_SCOPE, 0);
+  for (uint32_t i = 0; i < f->nstmts; i++) {
+    const PtxStmt *stmt = &f->stmts[i];
+    switch (stmt->kind) {
+      case STMT_SCOPE_BEGIN: in = scope_begin(s, in, i); break;
       case STMT_SCOPE_END:
-        if (!--depth) return i + 1;
+        s->list.data[in].end = i + 1;
+        in = s->list.data[in].parent;
         break;
-      case STMT_INSTR: ++*instr; break;
+      case STMT_REGS: declare(s, in, stmt->regs.first, stmt->regs.count); break;
+      case STMT_INSTR: s->of_instr[instr++] = in; break;
       default: break;
     }
   }
-  return f->nstmts;
+}
+
+static void open_if_hidden(void *ctx, PtxReg **reg, bool is_def) {
+  Scopes *s = ctx;
+  if ((*reg)->id >= s->body->func->nregs) return;
+  uint32_t declared = s->of_reg[(*reg)->id];
+  if (!scope_is_inside(s, s->at, declared)) scope_open(s, declared);
+}
+
+// `at`: the scope that the code will stand in; a label there opens it.
+static void look_at_code(Scopes *s, const Code *c, uint32_t at) {
+  Body *b = s->body;
+  s->at = at;
+  for (uint32_t i = c ? c->first : 0; i; i = b->added.data[i - 1].next) {
+    const PtxStmt *stmt = &b->added.data[i - 1].stmt;
+    if (stmt->kind == STMT_LABEL) scope_open(s, at);
+    if (stmt->kind == STMT_INSTR) ptx_visit_regs(stmt->instr, open_if_hidden, s);
+  }
+}
+
+static void look_at_added(Scopes *s) {
+  const Body *b = s->body;
+  look_at_code(s, b->entry, FUNCTION_SCOPE);
+  look_at_code(s, b->cold, FUNCTION_SCOPE);
+  for (uint32_t i = 0; i < b->copies.len; i++)
+    look_at_code(s, b->copies.data[i].decide, FUNCTION_SCOPE);
+  for (uint32_t n = 0; n <= b->cfg->ninstrs; n++) {
+    const Code *at_instr[] = {b->before[n], b->before_once[n], b->instead[n], b->after[n]};
+    uint32_t scope = n < b->cfg->ninstrs ? s->of_instr[n] : FUNCTION_SCOPE;
+    for (unsigned k = 0; k < sizeof at_instr / sizeof *at_instr; k++)
+      look_at_code(s, at_instr[k], scope);
+    if (b->copied && b->copied[n]) scope_open(s, scope);
+  }
 }
 
 static void rename_declared(Body *b, const PtxStmt *s, uint32_t *count) {
@@ -42,25 +118,20 @@ static void rename_declared(Body *b, const PtxStmt *s, uint32_t *count) {
 bool *scopes_to_open(Body *b) {
   PtxFunc *f = b->func;
   bool *gone = ARENA_ARRAY(&b->cfg->arena, bool, f->nstmts + 1);
-  uint32_t instr = 0, renamed = 0;
-  for (uint32_t i = 0; i < f->nstmts;) {
-    if (f->stmts[i].kind != STMT_SCOPE_BEGIN) {
-      instr += f->stmts[i++].kind == STMT_INSTR;
-      continue;
-    }
-    uint32_t first = instr, end = scope_end(f, i, &instr);
-    bool labelled = false;
-    for (uint32_t n = first; n < instr; n++)
-      labelled |= (b->copied && b->copied[n]) || has_label(b, b->before[n]) ||
-                  has_label(b, b->before_once[n]) || has_label(b, b->after[n]) ||
-                  has_label(b, b->instead[n]);
-    for (; i < end; i++) {
-      const PtxStmt *s = &f->stmts[i];
-      if (!labelled) continue;
-      gone[i] = s->kind == STMT_SCOPE_BEGIN || s->kind == STMT_SCOPE_END || s->kind == STMT_REGS ||
-                s->kind == STMT_VAR;
-      rename_declared(b, s, &renamed);
+  Scopes s = {.body = b};
+  find_scopes(&s);
+  if (s.list.len > 1) look_at_added(&s);
+  uint32_t renamed = 0;
+  for (uint32_t k = 1; k < s.list.len; k++) {
+    const Scope *scope = &s.list.data[k];
+    for (uint32_t i = scope->begin; scope->opened && i < scope->end; i++) {
+      const PtxStmt *stmt = &f->stmts[i];
+      gone[i] = stmt->kind == STMT_SCOPE_BEGIN || stmt->kind == STMT_SCOPE_END ||
+                stmt->kind == STMT_REGS || stmt->kind == STMT_VAR;
+      rename_declared(b, stmt, &renamed);
     }
   }
+  strmap_free(&s.names);
+  vec_free(&s.list);
   return gone;
 }
