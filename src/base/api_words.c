@@ -27,6 +27,8 @@ static const char *word_named(const ApiWords *w, const char *name, size_t n) {
              {"shared", w->shared},
              {"local", w->local},
              {"kernel", w->kernel},
+             {"stream", w->stream},
+             {"part", w->part},
              {"thread_index", w->thread_index},
              {"block_size", w->block_size},
              {"warp_barrier", w->warp_barrier},

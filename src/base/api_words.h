@@ -13,9 +13,9 @@ typedef enum ApiId {
 
 // the columns of api_words.def
 typedef struct ApiWords {
-  const char *api, *thread, *block, *grid, *warp, *shared, *local, *kernel;
+  const char *api, *thread, *block, *grid, *warp, *shared, *local, *kernel, *stream, *part;
   const char *thread_index, *block_size, *warp_barrier, *cooperative_launch;
-  const char *with_shared_fence, *with_global_fence;
+  const char *with_shared_fence, *with_global_fence, *lines;
   bool grid_in_threads;  // reports give the size of a grid in threads, not in blocks
 } ApiWords;
 

@@ -124,6 +124,7 @@ bool file_read(const char *path, Str *out, Error *e);
 bool file_write(const char *path, const void *data, size_t n, Error *e);
 // 0, or errno; waits where the descriptor does not block
 int file_write_all(int fd, const void *data, size_t n);
+bool file_read_all(int fd, void *to, size_t n);  // false: an error, or fewer than n bytes are left
 // The first n characters of the path, folder by folder, for the user alone. false: errno
 bool file_make_folders(const char *path, size_t n);
 // Where Warpgrind keeps what a later run can use: $WARPGRIND_CACHE_DIR, else

@@ -1,3 +1,4 @@
+// Reads and writes whole files; finds the folders for caches and state.
 #include "base/base.h"
 
 #include <errno.h>
@@ -35,6 +36,17 @@ int file_write_all(int fd, const void *data, size_t n) {
     else if (w == 0) return EIO;
   }
   return 0;
+}
+
+bool file_read_all(int fd, void *to, size_t n) {
+  for (char *p = to; n;) {
+    ssize_t got = read(fd, p, n);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    p += got;
+    n -= (size_t)got;
+  }
+  return true;
 }
 
 static bool find_folder(const char *own_variable, const char *xdg_variable, const char *below_home,

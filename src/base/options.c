@@ -174,7 +174,8 @@ void options_to_environment(const Options *o) {
 
 bool options_given(const Options *o, OptionId id) { return o->text[id] != NULL; }
 bool options_want_opencl_layer(const Options *o) {
-  return options_given(o, OPT_OPENCL_CALLS) || options_given(o, OPT_OPENCL_TIMES);
+  bool checks = options_is(o, OPT_OPENCL, "system") && strcmp(options_text(o, OPT_TOOL), "none");
+  return checks || options_given(o, OPT_OPENCL_CALLS) || options_given(o, OPT_OPENCL_TIMES);
 }
 const char *options_text(const Options *o, OptionId id) {
   return o->text[id] ? o->text[id] : options_table[id].initial;

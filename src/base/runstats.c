@@ -46,6 +46,10 @@ void runstats_count_launch(bool first_time) {
   if (first_time) atomic_fetch_add_explicit(&s->kernels, 1, memory_order_relaxed);
 }
 
+void runstats_uncount_launch(void) {
+  atomic_fetch_sub_explicit(&runstats()->launches, 1, memory_order_relaxed);
+}
+
 void runstats_count_library_call(bool checked) {
   RunStats *s = runstats();
   atomic_fetch_add_explicit(&s->library_calls, 1, memory_order_relaxed);

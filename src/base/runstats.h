@@ -33,6 +33,7 @@ typedef struct RunStats {
 
 RunStats *runstats(void);  // never NULL
 void runstats_count_launch(bool first_time);
+void runstats_uncount_launch(void);  // it was counted, and does not run by itself
 void runstats_count_library_call(bool checked);
 void runstats_count_cuda_process(void);  // once for each process, at its first CUDA call
 // the first sentence is kept; does not print, does not exit

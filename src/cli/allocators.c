@@ -13,6 +13,15 @@ static const struct {
     {"XLA_PYTHON_CLIENT_PREALLOCATE", "false"},
 };
 
+// Where PyTorch's private pools need its cache, Python code of ours turns it on again.
+static void add_to_python(const char *folder) {
+  const char *old = getenv("PYTHONPATH");
+  Str path = {0};
+  str_printf(&path, "%s/python%s%s", folder, old && *old ? ":" : "", old ? old : "");
+  setenv("PYTHONPATH", path.data, 1);
+  str_free(&path);
+}
+
 // The library that a program's NVTX calls load. A child that does not run under Warpgrind must not
 // load ours.
 static void hear_nvtx(const Options *o, const char *folder) {
@@ -29,6 +38,10 @@ void cli_allocators_environment(const Options *o, const char *folder) {
   if (tools_hear_nvtx(tools)) hear_nvtx(o, folder);
   if (!tools_need_each_object(tools) || !options_is(o, OPT_FRAMEWORK_ALLOCATORS, "plain")) return;
   // the user's own setting wins
+  if (!getenv("PYTORCH_NO_CUDA_MEMORY_CACHING")) {
+    setenv("WARPGRIND_UNCACHED", "1", 1);
+    add_to_python(folder);
+  }
   for (size_t i = 0; i < ARRAY_LEN(switches); i++)
     setenv(switches[i].variable, switches[i].value, 0);
 }

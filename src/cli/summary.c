@@ -36,10 +36,12 @@ static void print(Str *text, bool always) {
 }
 
 void cli_print_summary(Run *r, bool verbose) {
-  Str counts = {0}, repeats = {0}, coverage = {0}, last = {0};
+  Str counts = {0}, others = {0}, repeats = {0}, coverage = {0}, last = {0};
   log_set_pid(r->main_pid);
-  report_results(r, verbose, &counts);
-  print(&counts, true);
+  report_results(r, true, verbose, &counts);
+  print(&counts, true);  // this is what was asked for
+  report_results(r, false, verbose, &others);
+  print(&others, false);
   log_line(" ");
   if (r->end) log_line("%s: %s", r->program, r->end);
   report_repeats(r, &repeats);

@@ -118,6 +118,7 @@ CUresult cpu_launch(const VgpuLaunch *given, const KernelWork *k) {
   VgpuLaunch launch = *given;
   launch.hang = tell_hang;
   launch.hang_user = (void *)k;
+  if (k->function->session) launch.api = session_kernel_api(k->function->session);
   if (session_hang_ns()) session_on_interrupt(say_where);
   VgpuStatus status = vgpu_launch(&launch, &fault);
   if (status == VGPU_OK) return CUDA_SUCCESS;

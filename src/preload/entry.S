@@ -1,6 +1,7 @@
-// The exported functions of libcuda.so.1: each is a jump through preload_table, in the order of cuda/api.def. And what the
-// table leads to in GPU mode before the real driver is loaded: preload_bind is asked with the number of the entry, with all
-// registers that hold arguments kept, and what it returns is called in our place.
+// The exported functions of libcuda.so.1: each is a jump through preload_table, in the order of
+// cuda/api.def. And what the table leads to in GPU mode before the real driver is loaded:
+// preload_bind is asked with the number of the entry, with all registers that hold arguments kept,
+// and what it returns is called in our place.
 #include "preload/preload.h"
 #if defined(__aarch64__)
 .macro jump_through_table
@@ -29,7 +30,8 @@
 #endif
 
 #define ENTRY(name) \
-  .globl name; .type name, %function; .p2align 4; name: jump_through_table; .size name, . - name; .set position, position + 1
+  .globl name; .type name, %function; .p2align 4; \
+  name: jump_through_table; .size name, . - name; .set position, position + 1
 
   .text
   .hidden preload_table

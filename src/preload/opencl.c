@@ -1,6 +1,7 @@
 // What the OpenCL platform (src/opencl) asks and tells; a library of its own, it finds these
 // functions by their names.
 #include "base/opencl_command.h"
+#include "opencl_code/opencl_code.h"
 #include "session/session.h"
 
 // Around its calls of the driver: reports of kernels that it loads speak of work-items.
@@ -28,6 +29,10 @@ __attribute__((visibility("default"))) int wg_opencl_tests_indices(void) {
 }
 
 // --- from src/opencl_layer ---
+
+__attribute__((visibility("default"))) const OpenclCode *wg_opencl_code(void) {
+  return opencl_code();
+}
 
 __attribute__((visibility("default"))) uint64_t wg_opencl_stack(void) {
   return session_calls_stack();

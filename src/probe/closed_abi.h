@@ -17,13 +17,13 @@ typedef struct WgWindow {
 } WgWindow;
 
 typedef struct WgClosed {
-  uint64_t channel;    // device address of the context's WgReports
-  uint64_t memory;     // … of a WgMemoryTable; 0: there is none, and nothing is looked up
-  uint64_t code;       // … of the kernel's first instruction
-  uint32_t launch;     // number of the launch in its process
-  uint32_t site_base;  // of the kernel's places
-  uint32_t tools;      // bit ToolId: the tools that look at this launch
-  uint32_t reserved;
+  uint64_t channel;      // device address of the context's WgReports
+  uint64_t memory;       // … of a WgMemoryTable; 0: there is none, and nothing is looked up
+  uint64_t code;         // … of the kernel's first instruction
+  uint32_t launch;       // number of the launch in its process
+  uint32_t site_base;    // of the kernel's places
+  uint32_t tools;        // bit ToolId: the tools that look at this launch
+  uint32_t reserved[3];  // so that each window is read by one load
   WgWindow windows[WG_CLOSED_WINDOWS + 1];  // base 0 ends them
 } WgClosed;  // what is behind the end of the windows is not copied to the device
 

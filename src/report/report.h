@@ -30,7 +30,8 @@ void report_summary(Run *r, bool all, Str *out);   // the last lines
 bool report_has_tools(const Run *r);               // some ran
 double report_covered_percent(const Run *r);       // of the launches
 
-void report_results(Run *r, bool all, Str *out);  // what tools measured; all: every line of it
+// What tools measured: those that --tool names, or the others. all: every line of it
+void report_results(Run *r, bool named, bool all, Str *out);
 
 // --- place.c: places of device code ---
 const char *report_place_function(Run *r, const RunSite *s, uint32_t i);  // NULL: not known

@@ -1,10 +1,11 @@
+// What stands at the end of a report: results of tools and the counts of errors.
 #include "report/report.h"
 #include "tools/report.h"
 
-void report_results(Run *r, bool all, Str *out) {
+void report_results(Run *r, bool named, bool all, Str *out) {
   const ToolReport *tool;
   for (unsigned t = 0; (tool = tool_report_at(t)); t++)
-    if (tool->results) tool->results(r, all, out);
+    if (tool->results && tool_report_named(t, r->tools) == named) tool->results(r, all, out);
 }
 
 void report_summary(Run *r, bool all, Str *out) {

@@ -1,3 +1,4 @@
+// A finding in words.
 #include "probe/probe_abi.h"
 #include "report/internal.h"
 #include "tools/report.h"
@@ -59,8 +60,8 @@ static void add_places(Run *r, const RunFinding *f, Str *out) {
                s->function ? run_readable_name(r, s->function) : "a kernel");
   if (machine_code) return;
   if (!s->nplaces && s->function)
-    str_printf(out, "  at line %u of the PTX, in %s (compile with -lineinfo for source lines)\n",
-               s->ptx_line, run_readable_name(r, s->function));
+    str_printf(out, "  at line %u of the PTX, in %s (%s)\n", s->ptx_line,
+               run_readable_name(r, s->function), report_words(f)->lines);
   if (!s->nplaces && s->text) str_printf(out, "  instruction: %s\n", s->text);
 }
 
@@ -161,6 +162,15 @@ static void append_where(const RunFinding *f, bool addresses, Str *out) {
                name ? name : "index ", (long long)(f->offset / element), (long long)element);
 }
 
+// Inside of its allocation an access is out of bounds where the kernel got only a part of it.
+static void add_part(const RunFinding *f, Str *out) {
+  const RunAllocation *a = f->allocation;
+  const ApiWords *w = report_words(f);
+  bool is_inside = f->address >= a->base && f->address - a->base + f->size <= a->size;
+  if (*w->part && f->kind->parts & MAY_CROSS_END && is_inside && !a->freed)
+    words_add(out, w, ", outside of the {part} that the {kernel} got");
+}
+
 static void add_inside(const RunFinding *f, Str *out) {
   const RunAllocation *a = f->inside;
   const char *name = report_buffer_name(a);
@@ -198,6 +208,7 @@ static void add_allocation(Run *r, const RunFinding *f, Str *out) {
     if (f->parameter)
       words_printf(out, report_words(f), ", parameter %s of the {kernel}", f->parameter);
     if (f->has_thread) add_excess(f, f->address - f->allocation->base, f->allocation->size, out);
+    if (f->has_thread) add_part(f, out);
   } else if (report_has_object(f)) {
     str_add(out, " is ");
     append_object(r, f, out);

@@ -150,7 +150,8 @@ static void add_pointer(SessionClosedLaunch *l, uint32_t param, uint64_t address
                         const SessionTensorMap *map) {
   HeapRange r;
   if (!session_ranges_look(address, &r) || r.memory.state != WG_MEMORY_LIVE) return;
-  bool steady = r.kind == SESSION_DEVICE || r.kind == SESSION_POOL || r.kind == SESSION_VARIABLE;
+  bool steady = r.kind == SESSION_DEVICE || r.kind == SESSION_POOL || r.kind == SESSION_GRAPH ||
+                r.kind == SESSION_VARIABLE;
   vec_push(&l->pointers,
            ((SessionClosedPointer){.param = param,
                                      .address = address,

@@ -160,6 +160,8 @@ SessionKernel *session_kernel(SessionModule *m, const char *name) {
   return k;
 }
 
+ApiId session_kernel_api(const SessionKernel *k) { return k->api; }
+
 const WovenKernel *session_kernel_code(const SessionKernel *k) {
   return atomic_load_explicit(&k->code, memory_order_acquire);
 }

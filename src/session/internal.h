@@ -55,6 +55,8 @@ typedef struct SessionOptions {
   unsigned tools;
   unsigned running, wants;  // tools that take part; SESSION_WANTS_… of all of them
   bool has_findings;        // session_has_findings
+  bool wants_launches;      // session_wants_launches
+  bool only_counts;         // session_only_counts_launches
   bool keeps_run, host_stacks;
   uint64_t launch_skip, launch_count;
   uint64_t hang_ns;

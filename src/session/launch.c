@@ -1,3 +1,4 @@
+// Launches: counted, selected by the options, and announced to the tools and the command.
 #include "base/runstats.h"
 #include "session/internal.h"
 #include "session/watchdog.h"
@@ -97,6 +98,7 @@ void session_launch_again(SessionKernel *k, bool checked) {
 
 void session_launch_only_captured(SessionKernel *k, bool checked) {
   ChannelKernelCounts *c = channel_kernel_counts(k->id);
+  runstats_uncount_launch();
   atomic_fetch_sub_explicit(&c->launches, 1, memory_order_relaxed);
   if (checked) atomic_fetch_sub_explicit(&c->checked, 1, memory_order_relaxed);
 }

@@ -21,8 +21,9 @@ unsigned session_tools(void);            // TOOL_BIT()s; 0: --tool=none
 const WeavePlan *session_plan(void);     // never NULL; plan->tools may be 0
 // a run file or a launch log is kept or a tool runs: launches are events
 bool session_wants_launches(void);
-bool session_wants_copies(void);  // copies to the host are of interest
-bool session_wants_memory(void);  // a tool runs that follows allocations and copies
+bool session_only_counts_launches(void);  // nobody else asks for anything
+bool session_wants_copies(void);          // copies to the host are of interest
+bool session_wants_memory(void);          // a tool runs that follows allocations and copies
 
 // --- events.c: what happens in the program, for the tools that run (tools/tool.h) ---
 unsigned session_running(void);   // their TOOL_BIT()s: session_tools(), and more
@@ -44,9 +45,9 @@ enum {
   SESSION_WANTS_COPY_TAGS = 4096,     // SessionCopy.on and .tag
   SESSION_WANTS_BENIGN_RACES = 8192,  // SESSION_BENIGN_RACE, when all work so far has ended
   SESSION_WANTS_IMAGES = 1 << 14,     // the table of texture and surface objects, for kernels
-  SESSION_WANTS_QUARANTINE = 1 << 15,  // freed device memory that is not given back yet
-  SESSION_WANTS_GAPS = 1 << 16,        // small allocations that lie apart
-  SESSION_WANTS_RANGES = 1 << 17,      // where allocations are, for the tool itself
+  SESSION_WANTS_QUARANTINE = 1 << 15,   // freed device memory that is not given back yet
+  SESSION_WANTS_GAPS = 1 << 16,         // small allocations that lie apart
+  SESSION_WANTS_RANGES = 1 << 17,       // where allocations are, for the tool itself
   SESSION_WANTS_INDEX_TESTS = 1 << 18,  // indices of arrays, where we compile the program's kernels
   SESSION_WANTS_COPY_TIMES = 1 << 19,   // when copies and sets ran, where that has to be measured
   SESSION_WANTS_STALLS = 1 << 21,       // why warps wait, by samples, where CUPTI can do that
@@ -94,6 +95,7 @@ void session_arguments(const SessionArgument *list, uint32_t n);
 ApiId session_api(void);
 // the same one for the same name
 SessionKernel *session_kernel(SessionModule *m, const char *name);
+ApiId session_kernel_api(const SessionKernel *k);                // of the call that loaded it
 const WovenKernel *session_kernel_code(const SessionKernel *k);  // NULL: not instrumented
 // This kernel runs without checks, and why; cure: what the user can do ("nvcc -gencode …"), or
 // NULL. The first call counts.
@@ -198,7 +200,8 @@ bool session_frees(uint64_t base, unsigned kinds);
 // `call` ("cuMemFree (cudaFree)") was or will be refused for this pointer, or could take it after
 // all. kinds: SESSION_BIT()s that the call takes
 void session_invalid_free(const char *call, uint64_t pointer, unsigned kinds);
-// The driver would crash if the pointer was freed before. true: it was, and a tool has reported it
+// Asked where the driver would crash on a pointer that was freed before. true: it was freed before,
+// and a tool has reported that.
 bool session_second_free(const char *call, uint64_t pointer, unsigned kinds);
 // The same for objects that have a handle and no address: arrays, physical memory, pools.
 void session_handle(const void *handle);  // it was created
@@ -253,8 +256,8 @@ typedef struct SessionFinding {
   uint64_t other_stack;
 } SessionFinding;
 void session_finding(const SessionFinding *f);  // nothing with --tool=none
-typedef struct SessionAssertion {  // of device code, that a thread found not to hold
-  const char *text, *file;         // file NULL: not known
+typedef struct SessionAssertion {               // of device code, that a thread found not to hold
+  const char *text, *file;                      // file NULL: not known
   uint32_t line;
   const uint32_t *block, *thread;
 } SessionAssertion;
@@ -413,8 +416,8 @@ typedef struct SessionCall {  // a launch and what it is called with
   void *user;
 } SessionCall;
 // --- closed.c: kernels that are machine code only ---
-bool session_patches_closed(void);  // a tool that runs can look at them by patches …
-bool session_reads_closed(void);    // … or knowing what they store: SassStores
+bool session_patches_closed(void);         // a tool that runs can look at them by patches …
+bool session_reads_closed(void);           // … or knowing what they store: SassStores
 const char *session_closed_library(void);  // --closed-library; NULL: not given
 typedef struct SessionClosedKernel {
   bool patched;              // from now on
@@ -428,9 +431,9 @@ struct WgClosed;
 void session_closed_checked(SessionKernel *k);  // its launch has a WgClosed, or is looked at
 // A pointer in a launch's parameters, or what one of its tensor maps describes.
 typedef struct SessionClosedPointer {
-  uint32_t param;   // where it is in the parameters, in bytes
+  uint32_t param;                // where it is in the parameters, in bytes
   uint64_t address, base, size;  // what it points to; the allocation
-  bool steady;      // the host cannot write there by itself
+  bool steady;                   // the host cannot write there by itself
   // the format of what a tensor map describes; SASS_OTHER: it is a pointer, or holds no
   // floating-point numbers
   SassFormat tensor;
@@ -452,8 +455,8 @@ SessionClosedLaunch *session_closed_begins(SessionDevice *d, const SessionCall *
 void session_closed_ends(SessionDevice *d, SessionClosedLaunch *l, bool launched);  // frees it
 // l: NULL if no tool looks at memory around it. code: address of the kernel's first instruction.
 // false: nothing can be reported
-bool session_closed_record(SessionDevice *d, const SessionCall *call,
-                           const SessionClosedLaunch *l, uint64_t code, struct WgClosed *out);
+bool session_closed_record(SessionDevice *d, const SessionCall *call, const SessionClosedLaunch *l,
+                           uint64_t code, struct WgClosed *out);
 unsigned session_closed_settles(const SessionClosedLaunch *l);  // SessionRun.settled of it
 // The allocation that is made next begins where another one was, and its memory was not touched
 // since.
@@ -807,7 +810,7 @@ void session_library_begins(const LibraryCall *c, const Operand *o, uint32_t n);
 // It has read wrong data, such as an index outside of its matrix.
 void session_library_wrong(const LibraryCall *c, const char *why);
 void session_library_ran(const LibraryCall *c);
-void session_library_done(const LibraryCall *c);  // it never runs again
+void session_library_done(const LibraryCall *c);                  // it never runs again
 void session_library_refused(const char *call, const char *why);  // because of its arguments
 
 // --- tensor_maps.c: what a tensor map was made of ---
@@ -835,9 +838,9 @@ typedef struct SessionTensorMap {  // the same, as it is remembered
 bool session_has_tensor_maps(void);  // the program has encoded at least one
 // false: it is none, or was not made by a call of this process
 bool session_tensor_map_find(const void *map, SessionTensorMap *out);
-SassFormat session_tensor_format(const SessionTensorMap *m);   // SASS_OTHER: no such numbers
-uint32_t session_tensor_element(const SessionTensorMap *m);    // bytes; 0: not known
-uint64_t session_tensor_bytes(const SessionTensorMap *m);      // from address on; 0: not known
+SassFormat session_tensor_format(const SessionTensorMap *m);  // SASS_OTHER: no such numbers
+uint32_t session_tensor_element(const SessionTensorMap *m);   // bytes; 0: not known
+uint64_t session_tensor_bytes(const SessionTensorMap *m);     // from address on; 0: not known
 typedef void SessionEachTensor(void *user, const SessionTensorMap *m);
 // each map among the parameters of a launch that is known
 void session_tensor_maps_of(const SessionCall *call, SessionEachTensor *each, void *user);

@@ -32,6 +32,12 @@ static void send_objects(void) {
 
 uint64_t session_stack(void) { return session_stack_below(NULL); }
 
+// The stack that the calling thread sent last: a loop of launches has the same each time.
+static _Thread_local struct {
+  uint64_t hash, id;
+  uint32_t generation;
+} last_sent;
+
 uint64_t session_stack_below(const char *lines) {
   if (!session_options()->host_stacks) return 0;
   uint64_t frames[WHERE_MAX];
@@ -42,6 +48,10 @@ uint64_t session_stack_below(const char *lines) {
   if (!n && !python.len) return 0;
   uint64_t hash = base_hash(frames, n * sizeof frames[0]);
   if (python.len) hash ^= base_hash(python.data, python.len) * 31;
+  if (last_sent.id && last_sent.hash == hash && last_sent.generation == session_generation()) {
+    str_free(&python);
+    return last_sent.id;
+  }
   pthread_mutex_lock(&session_lock);
   SentStack *s = u64map_get(&stacks, hash);
   if (!s) {
@@ -54,6 +64,9 @@ uint64_t session_stack_below(const char *lines) {
     send_objects();
     session_send(EVENT_STACK, &(EventStack){s->id, frames, n, python.data});
   }
+  last_sent.hash = hash;
+  last_sent.id = s->id;
+  last_sent.generation = s->sent;
   pthread_mutex_unlock(&session_lock);
   str_free(&python);
   return s->id;

@@ -17,6 +17,7 @@ static const char *device_name = "cpu";
 static regex_t wanted, unwanted;
 static bool has_wanted, has_unwanted;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+static _Atomic bool is_read;  // every launch asks a dozen times
 
 static bool compile(const Options *o, OptionId id, regex_t *out) {
   const char *text = options_text(o, id);
@@ -99,8 +100,15 @@ static void read_environment(void) {
   configure_tools(&o);
 }
 
+static void read_once(void) {
+  read_environment();
+  values.wants_launches = values.tools || values.dump || values.keeps_run || values.launch_log;
+  values.only_counts = !values.wants_launches && !values.running && !values.wants && !values.hash;
+  atomic_store_explicit(&is_read, true, memory_order_release);
+}
+
 const SessionOptions *session_options(void) {
-  pthread_once(&once, read_environment);
+  if (!atomic_load_explicit(&is_read, memory_order_acquire)) pthread_once(&once, read_once);
   return &values;
 }
 
@@ -123,10 +131,8 @@ unsigned session_tools(void) { return session_options()->tools; }
 unsigned session_running(void) { return session_options()->running; }
 bool session_has_findings(void) { return session_options()->has_findings; }
 bool session_wants(unsigned what) { return (session_options()->wants & what) != 0; }
-bool session_wants_launches(void) {
-  return session_options()->tools || session_options()->dump || session_options()->keeps_run ||
-         session_options()->launch_log;
-}
+bool session_wants_launches(void) { return session_options()->wants_launches; }
+bool session_only_counts_launches(void) { return session_options()->only_counts; }
 bool session_wants_copies(void) {
   return session_wants(SESSION_WANTS_COPIES) || session_wants_memory() || session_wants_outputs();
 }

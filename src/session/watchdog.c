@@ -74,7 +74,11 @@ void session_waited(bool began) {
   if (began) mine->call = NULL;
 }
 
-static void say_why_unknown(Str *out) {
+static void say_why_unknown(Str *out, const SessionKernel *k) {
+  if (!session_kernel_code(k)) {
+    str_add(out, "its machine code is the program's own and does not say where it stands");
+    return;
+  }
   for (unsigned t = 0; t < TOOL_COUNT_; t++) {
     if (!tool_table[t] || !tool_table[t]->find_stuck) continue;
     if (session_tools() >> t & 1) str_add(out, "nothing in it says where it stands");
@@ -87,7 +91,7 @@ static void name_launch(const Waiter *w, uint64_t now) {
   const WatchedLaunch *l = session_watched_launch(newest);
   if (!l || l->said) return;
   Str why = {0};
-  say_why_unknown(&why);
+  say_why_unknown(&why, l->kernel);
   session_note(
       SEVERITY_WARNING,
       "the program has waited for %.0f s in %s. The last launch is number %u, of kernel %s; %s",

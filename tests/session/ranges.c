@@ -18,7 +18,9 @@ static void check(bool ok, const char *what, unsigned step) {
 
 static uint32_t next_random(void) {
   static uint64_t x = 88172645463325252ull;
-  x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+  x ^= x << 13;
+  x ^= x >> 7;
+  x ^= x << 17;
   return (uint32_t)(x >> 32);
 }
 
@@ -56,16 +58,18 @@ static void compare_images(const char *table, unsigned step) {
   const WgImage *image = (const WgImage *)((const WgMemoryRange *)(t + 1) + t->count);
   uint32_t at = 0;
   for (uint64_t handle = 0; handle < HANDLES; handle++) {
-    if (textures[handle])
+    if (textures[handle]) {
       check(at < t->images && image[at].key == WG_IMAGE_KEY(handle, 0) &&
                 image[at].width == textures[handle],
-            "a texture", step),
-          at++;
-    if (surfaces[handle])
+            "a texture", step);
+      at++;
+    }
+    if (surfaces[handle]) {
       check(at < t->images && image[at].key == WG_IMAGE_KEY(handle, 1) &&
                 image[at].width == surfaces[handle] * 4,
-            "a surface", step),
-          at++;
+            "a surface", step);
+      at++;
+    }
   }
   check(at == t->images, "the number of textures and surfaces", step);
 }
@@ -123,12 +127,14 @@ int main(void) {
     }
     }
     uint64_t before = session_ranges_version();
-    if (step % 5 == 0)
-      change_image(),
-          check(session_ranges_version() != before, "a change that no launch hears of", step);
-    if (step % 7 == 0)
-      compare_table(&images[step % 3], tables[step % 3], sizeof tables[0], step),
-          compare_images(tables[step % 3], step);
+    if (step % 5 == 0) {
+      change_image();
+      check(session_ranges_version() != before, "a change that no launch hears of", step);
+    }
+    if (step % 7 == 0) {
+      compare_table(&images[step % 3], tables[step % 3], sizeof tables[0], step);
+      compare_images(tables[step % 3], step);
+    }
   }
   printf(failed ? "FAIL ranges\n" : "ok ranges\n");
   return failed != 0;

@@ -16,41 +16,13 @@ static CUDA_KERNEL_NODE_PARAMS kernel(CUfunction f, unsigned blocks, unsigned th
                                    .kernelParams = params};
 }
 
-int main(void) {
-  start();
-  CUmodule m = load(common_ptx);
-  fill = get(m, "fill");
-  add = get(m, "add");
-  CUdeviceptr p = new_ints(1024), q = new_ints(1024);
-  unsigned v = 1, n = 32, w = 5;
-  CUstream s;
-  CUgraph g, clone, hand, parent;
-  CUgraphExec x, xc, xh, xp;
-  OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+static unsigned v = 1, n = 32, w = 5;  // arguments of the kernels
 
-  // Captured: 2 kernels, launched 3 times.
-  OK(cuStreamBeginCapture_v2(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
-  OK(LAUNCH(fill, 1, 64, s, &p, &v));
-  OK(LAUNCH(add, 2, 32, s, &p, &n, &w));
-  OK(cuStreamEndCapture(s, &g));
-  OK(cuGraphInstantiateWithFlags(&x, g, 0));
-  for (int i = 0; i < 3; i++) {
-    OK(cuGraphLaunch(x, s));
-    count_fill(64, 2);
-    count_add(64, 32);
-  }
-  OK(cuStreamSynchronize(s));
-  EXPECT(read_int(p) == 6 && read_int(p + 4 * 40) == 1);
-
-  // Its clone.
-  OK(cuGraphClone(&clone, g));
-  OK(cuGraphInstantiateWithFlags(&xc, clone, 0));
-  OK(cuGraphLaunch(xc, s));
-  count_fill(64, 2);
-  count_add(64, 32);
-
+static void by_hand(CUstream s, CUdeviceptr q) {
+  CUgraph hand;
+  CUgraphExec xh;
   // By hand; what was given comes back, without ours.
-  CUgraphNode a, b, nodes[4];
+  CUgraphNode a, b;
   OK(cuGraphCreate(&hand, 0));
   CUDA_KERNEL_NODE_PARAMS kp = kernel(fill, 4, 32, (void *[]){&q, &v}), back;
   OK(cuGraphAddKernelNode_v2(&a, hand, NULL, 0, &kp));
@@ -58,7 +30,7 @@ int main(void) {
   OK(cuGraphAddKernelNode_v2(&b, hand, &a, 1, &kp));
   OK(cuGraphKernelNodeGetParams_v2(b, &back));
   EXPECT(*(CUdeviceptr *)back.kernelParams[0] == q && *(unsigned *)back.kernelParams[2] == 5);
-  OK(cuGraphKernelNodeSetParams_v2(b, &back));           // and may be given again
+  OK(cuGraphKernelNodeSetParams_v2(b, &back));  // and may be given again
   OK(cuGraphInstantiateWithFlags(&xh, hand, 0));
   OK(cuGraphLaunch(xh, s));
   count_fill(128, 4);
@@ -89,6 +61,42 @@ int main(void) {
   OK(cuGraphNodeSetEnabled(xh, b, 0));
   OK(cuGraphLaunch(xh, s));
   count_fill(64, 2);
+}
+
+int main(void) {
+  start();
+  CUmodule m = load(common_ptx);
+  fill = get(m, "fill");
+  add = get(m, "add");
+  CUdeviceptr p = new_ints(1024), q = new_ints(1024);
+  CUstream s;
+  CUgraph g, clone, parent;
+  CUgraphExec x, xc, xp;
+  CUgraphNode nodes[2];
+  OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+
+  // Captured: 2 kernels, launched 3 times.
+  OK(cuStreamBeginCapture_v2(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
+  OK(LAUNCH(fill, 1, 64, s, &p, &v));
+  OK(LAUNCH(add, 2, 32, s, &p, &n, &w));
+  OK(cuStreamEndCapture(s, &g));
+  OK(cuGraphInstantiateWithFlags(&x, g, 0));
+  for (int i = 0; i < 3; i++) {
+    OK(cuGraphLaunch(x, s));
+    count_fill(64, 2);
+    count_add(64, 32);
+  }
+  OK(cuStreamSynchronize(s));
+  EXPECT(read_int(p) == 6 && read_int(p + 4 * 40) == 1);
+
+  // Its clone.
+  OK(cuGraphClone(&clone, g));
+  OK(cuGraphInstantiateWithFlags(&xc, clone, 0));
+  OK(cuGraphLaunch(xc, s));
+  count_fill(64, 2);
+  count_add(64, 32);
+
+  by_hand(s, q);
 
   // A child graph, twice in its parent.
   OK(cuGraphCreate(&parent, 0));

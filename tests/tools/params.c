@@ -15,12 +15,39 @@ static const char ptx[] = PTX_HEADER
 
 static char large[32768];
 
+// As many parameters as the version of this PTX allows: a newer version has room for one more. As
+// many as any has: the kernel runs as it is, and is named.
+static void no_room(CUdeviceptr p) {
+  static const struct {
+    const char *name, *header;
+    unsigned bytes;
+  } full[] = {{"full", PTX_HEADER, 4096},
+              {"fuller", ".version 8.1\n.target sm_75\n.address_size 64\n", 32764}};
+  for (int i = 0; i < 2; i++) {
+    char text[600];
+    unsigned at = full[i].bytes - 8 - 4, last = 77 + (unsigned)i;
+    snprintf(text, sizeof text,
+             "%s.visible .entry %s(.param .u64 p, .param .align 4 .b8 x[%u]) {\n"
+             "  .reg .b32 %%r<2>; .reg .b64 %%a; ld.param.u64 %%a, [p]; ld.param.u32 %%r1, [x+%u]; "
+             "st.global.u32 [%%a], %%r1; ret;\n}\n",
+             full[i].header, full[i].name, full[i].bytes - 8, at);
+    CUmodule f = load(text);
+    memcpy(large + at, &last, 4);
+    OK(LAUNCH(get(f, full[i].name), 1, 1, NULL, &p, large));
+    OK(cuCtxSynchronize());
+    EXPECT(read_int(p) == last);
+    launches++;
+  }
+}
+
 int main(void) {
   start();
   CUmodule m = load(common_ptx), own = load(ptx);
   CUdeviceptr p = new_ints(256);
   CUfunction aligned = get(own, "aligned"), nothing = get(own, "nothing"), fill = get(m, "fill");
-  struct { unsigned a[4], b, c; } __attribute__((aligned(16))) s = {{1, 2, 3, 4}, 500, 60};
+  struct {
+    unsigned a[4], b, c;
+  } __attribute__((aligned(16))) s = {{1, 2, 3, 4}, 500, 60};
   unsigned char c = 7;
   OK(LAUNCH(aligned, 1, 1, NULL, &c, &s, &p));
   OK(cuCtxSynchronize());
@@ -49,9 +76,8 @@ int main(void) {
   launches++;
   count_kernel(one, 1);
   unsigned char longer[4096];
-  memset(
-      longer, 0xff,
-      sizeof longer);  // too long for the program's parameters, though there is room for the record
+  // too long for the program's parameters, though there is room for the record
+  memset(longer, 0xff, sizeof longer);
   memcpy(longer, buffer, sizeof buffer);
   size = sizeof longer;
   extra[1] = longer;
@@ -87,26 +113,7 @@ int main(void) {
   launches++;
   count_kernel((Counted){.kernel = "nothing", .instructions = 1, .warps = 1}, 1);
 
-  // As many parameters as the version of this PTX allows: a newer version has room for one more. As
-  // many as any has: the kernel runs as it is, and is named.
-  static const struct { const char *name, *header; unsigned bytes;
-  } full[] = {{"full", PTX_HEADER, 4096},
-              {"fuller", ".version 8.1\n.target sm_75\n.address_size 64\n", 32764}};
-  for (int i = 0; i < 2; i++) {
-    char text[600];
-    unsigned at = full[i].bytes - 8 - 4, last = 77 + (unsigned)i;
-    snprintf(text, sizeof text,
-             "%s.visible .entry %s(.param .u64 p, .param .align 4 .b8 x[%u]) {\n"
-             "  .reg .b32 %%r<2>; .reg .b64 %%a; ld.param.u64 %%a, [p]; ld.param.u32 %%r1, [x+%u]; "
-             "st.global.u32 [%%a], %%r1; ret;\n}\n",
-             full[i].header, full[i].name, full[i].bytes - 8, at);
-    CUmodule f = load(text);
-    memcpy(large + at, &last, 4);
-    OK(LAUNCH(get(f, full[i].name), 1, 1, NULL, &p, large));
-    OK(cuCtxSynchronize());
-    EXPECT(read_int(p) == last);
-    launches++;
-  }
+  no_room(p);
   count_kernel(
       (Counted){.kernel = "full", .instructions = 4, .warps = 4, .stores = 1, .store_bytes = 4}, 1);
   printf("uncovered fuller\n");

@@ -1,5 +1,6 @@
-// libcudart.so.12 and libcudart.so.13: every function of that version as a jump through our table of the same version.
-// Compiled with -DCUDART_MAJOR=12 or 13. The table is data of libcuda.so.1, filled in before any constructor runs.
+// libcudart.so.12 and libcudart.so.13: every function of that version as a jump through our table
+// of the same version. Compiled with -DCUDART_MAJOR=12 or 13. The table is data of libcuda.so.1,
+// filled in before any constructor runs.
 
 #if CUDART_MAJOR == 12
 #define TABLE warpgrind_runtime_12
@@ -30,7 +31,9 @@
 #endif
 
 #define SKIP .set position, position + 1
-#define ENTRY(name) .globl name; .type name, %function; .p2align 4; name: jump_through_table; .size name, . - name; SKIP
+#define ENTRY(name) \
+  .globl name; .type name, %function; .p2align 4; \
+  name: jump_through_table; .size name, . - name; SKIP
 
   .text
   .set position, 0

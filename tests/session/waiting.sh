@@ -1,0 +1,4 @@
+#!/usr/bin/env bash
+set -u
+. tests/lib/unit.sh
+unit session/waiting
