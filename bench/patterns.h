@@ -28,7 +28,11 @@ typedef struct Shape { uint64_t warps; uint32_t steps; uint64_t n, width; } Shap
 typedef int Make(const Shape *s, uint64_t warp, uint32_t k, WarpOp *op);
 
 static void all_lanes(WarpOp *op, uint32_t site, int load) {
-  op->site = site, op->lanes = UINT32_MAX, op->has_address = 1, op->planes = 1, op->values = 1,
+  op->site = site;
+  op->lanes = UINT32_MAX;
+  op->has_address = 1;
+  op->planes = 1;
+  op->values = 1;
   op->same = load;
 }
 
@@ -59,12 +63,16 @@ static int matmul(const Shape *s, uint64_t warp, uint32_t k, WarpOp *op) {
   all_lanes(op, load ? k % 2 : 2, load);
   for (uint64_t l = 0; l < 32; l++) {
     uint64_t kk = k / 2;
-    if (!load)
-      op->address[l] = C + 4 * (i * n + j + l),
+    if (!load) {
+      op->address[l] = C + 4 * (i * n + j + l);
       op->value[0][l] = bits(irregular(i * n + j + l) * (float)n);
-    else if (k % 2 == 0)
-      op->address[l] = A + 4 * (i * n + kk), op->value[0][l] = bits(start(i, kk, n));
-    else op->address[l] = B + 4 * (kk * n + j + l), op->value[0][l] = bits(start(kk, j + l + 1, n));
+    } else if (k % 2 == 0) {
+      op->address[l] = A + 4 * (i * n + kk);
+      op->value[0][l] = bits(start(i, kk, n));
+    } else {
+      op->address[l] = B + 4 * (kk * n + j + l);
+      op->value[0][l] = bits(start(kk, j + l + 1, n));
+    }
   }
   return 1;
 }
@@ -77,10 +85,13 @@ static int stencil(const Shape *s, uint64_t warp, uint32_t k, WarpOp *op) {
   if (j + 32 >= n) op->lanes = 0x3FFFFFFF;
   for (uint64_t l = 0; l < 32; l++) {
     uint64_t y = i + k / 3 - 1, x = j + l + k % 3 - 1;
-    if (k == 9)
-      op->address[l] = B + 4 * (i * n + j + l),
+    if (k == 9) {
+      op->address[l] = B + 4 * (i * n + j + l);
       op->value[0][l] = bits(irregular(i * n + j + l) * 9);
-    else op->address[l] = A + 4 * (y * n + x), op->value[0][l] = bits(irregular(y * n + x));
+    } else {
+      op->address[l] = A + 4 * (y * n + x);
+      op->value[0][l] = bits(irregular(y * n + x));
+    }
   }
   return 1;
 }
@@ -94,11 +105,21 @@ static int rows(const Shape *s, uint64_t warp, uint32_t k, WarpOp *op) {
   for (uint64_t l = 0; l < 32; l++) {
     uint64_t i = warp * 32 + l;
     switch (k % 4) {
-      case 0: op->address[l] = A + 4 * (i * n + j), op->value[0][l] = bits(start(i, j, n)); break;
-      case 1: op->address[l] = B + 4 * j, op->value[0][l] = bits((float)j * 3.14159f); break;
-      case 2: op->address[l] = C + 4 * i, op->value[0][l] = bits((float)(i * j) * 0.37f); break;
+      case 0:
+        op->address[l] = A + 4 * (i * n + j);
+        op->value[0][l] = bits(start(i, j, n));
+        break;
+      case 1:
+        op->address[l] = B + 4 * j;
+        op->value[0][l] = bits((float)j * 3.14159f);
+        break;
+      case 2:
+        op->address[l] = C + 4 * i;
+        op->value[0][l] = bits((float)(i * j) * 0.37f);
+        break;
       default:
-        op->address[l] = C + 4 * i, op->value[0][l] = bits((float)(i * (j + 1)) * 0.37f);
+        op->address[l] = C + 4 * i;
+        op->value[0][l] = bits((float)(i * (j + 1)) * 0.37f);
         break;
     }
   }
@@ -167,7 +188,8 @@ typedef int MakeGroup(const Shape *s, uint64_t warp, uint32_t k, Group *g);
 static WarpOp *add_to_group(Group *g, uint64_t warp, uint32_t site, uint32_t unit, int32_t distance,
                             int load, int values) {
   WarpOp *o = &g->ops[g->nops];
-  g->unit[g->nops] = unit, g->distance[g->nops++] = distance;
+  g->unit[g->nops] = unit;
+  g->distance[g->nops++] = distance;
   *o = (WarpOp){.site = site,
                 .warp = warp,
                 .launch = 1,
@@ -182,12 +204,15 @@ static WarpOp *add_to_group(Group *g, uint64_t warp, uint32_t site, uint32_t uni
 // c[i] = 0.5 * c[i] + 1, as tests/record/programs/sustained.cu, of random numbers.
 static int update(const Shape *s, uint64_t warp, uint32_t k, Group *g) {
   if (k == 16) return 0;
-  g->nops = 0, g->nunits = g->turns = 1, g->units[0].step = 0;
+  g->nops = 0;
+  g->nunits = g->turns = 1;
+  g->units[0].step = 0;
   WarpOp *from = add_to_group(g, warp, 0, 0, 0, 1, 1), *to = add_to_group(g, warp, 1, 0, 0, 0, 1);
   for (uint64_t l = 0; l < 32; l++) {
     uint64_t i = (k * s->warps + warp) * 32 + l;
     g->units[0].address[l] = A + 4 * i;
-    from->value[0][l] = bits(irregular(i)), to->value[0][l] = bits(0.5f * irregular(i) + 1);
+    from->value[0][l] = bits(irregular(i));
+    to->value[0][l] = bits(0.5f * irregular(i) + 1);
   }
   return 1;
 }
@@ -196,23 +221,30 @@ static int update(const Shape *s, uint64_t warp, uint32_t k, Group *g) {
 // them.
 static int steady(const Shape *s, uint64_t warp, uint32_t k, Group *g) {
   if (!update(s, warp, k, g)) return 0;
-  for (unsigned l = 0; l < 32; l++)
-    g->ops[0].value[0][l] = bits(1.5f), g->ops[1].value[0][l] = bits(1.75f);
+  for (unsigned l = 0; l < 32; l++) {
+    g->ops[0].value[0][l] = bits(1.5f);
+    g->ops[1].value[0][l] = bits(1.75f);
+  }
   return 1;
 }
 
 // out[i] = table[index[i]] in one record.
 static int gathered(const Shape *s, uint64_t warp, uint32_t k, Group *g) {
   if (k) return 0;
-  g->nops = 0, g->nunits = 3, g->turns = 1;
+  g->nops = 0;
+  g->nunits = 3;
+  g->turns = 1;
   WarpOp *op[3];
-  for (uint32_t u = 0; u < 3; u++)
-    g->units[u].step = 0, op[u] = add_to_group(g, warp, u, u, 0, u < 2, 1);
+  for (uint32_t u = 0; u < 3; u++) {
+    g->units[u].step = 0;
+    op[u] = add_to_group(g, warp, u, u, 0, u < 2, 1);
+  }
   for (uint64_t l = 0; l < 32; l++) {
     uint64_t i = warp * 32 + l, index = mix(i) % s->n;
-    g->units[0].address[l] = B + 4 * i, g->units[1].address[l] = A + 4 * index,
+    g->units[0].address[l] = B + 4 * i;
+    g->units[1].address[l] = A + 4 * index;
     g->units[2].address[l] = C + 4 * i;
-    op[0]->value[0][l] = (uint32_t)index,
+    op[0]->value[0][l] = (uint32_t)index;
     op[1]->value[0][l] = op[2]->value[0][l] = (uint32_t)mix(~index);
   }
   return 1;
@@ -223,19 +255,28 @@ static int gathered(const Shape *s, uint64_t warp, uint32_t k, Group *g) {
 static int folded(const Shape *s, uint64_t warp, uint32_t k, Group *g) {
   uint64_t n = s->width, j = warp / 8 % (n / 32) * 32, i = (warp / 8 / (n / 32) * 8 + warp % 8) % n;
   if (k == 2) return 0;
-  g->nops = 0, g->turns = (uint32_t)n / 4, g->nunits = 2;
-  for (int32_t u = 0; u < 4 && !k; u++)
-    add_to_group(g, warp, (uint32_t)(2 * u), 0, 4 * u, 1, 0),
-        add_to_group(g, warp, (uint32_t)(2 * u + 1), 1, (int32_t)n * 4 * u, 1, 0);
-  g->units[0].step = 16, g->units[1].step = (int64_t)n * 16;
+  g->nops = 0;
+  g->turns = (uint32_t)n / 4;
+  g->nunits = 2;
+  for (int32_t u = 0; u < 4 && !k; u++) {
+    add_to_group(g, warp, (uint32_t)(2 * u), 0, 4 * u, 1, 0);
+    add_to_group(g, warp, (uint32_t)(2 * u + 1), 1, (int32_t)n * 4 * u, 1, 0);
+  }
+  g->units[0].step = 16;
+  g->units[1].step = (int64_t)n * 16;
   for (uint64_t l = 0; l < 32; l++) {
-    g->units[0].address[l] = A + 4 * i * n, g->units[1].address[l] = B + 4 * (j + l);
-    g->ops[0].address[l] = C + 4 * (i * n + j + l),
+    g->units[0].address[l] = A + 4 * i * n;
+    g->units[1].address[l] = B + 4 * (j + l);
+    g->ops[0].address[l] = C + 4 * (i * n + j + l);
     g->ops[0].value[0][l] = bits(irregular(i * n + j + l) * (float)n);
   }
-  if (k)
-    g->ops[0].site = 8, g->ops[0].values = 1, g->ops[0].same = 0, g->ops[0].lanes = UINT32_MAX,
+  if (k) {
+    g->ops[0].site = 8;
+    g->ops[0].values = 1;
+    g->ops[0].same = 0;
+    g->ops[0].lanes = UINT32_MAX;
     g->ops[0].has_address = g->ops[0].planes = 1;
+  }
   return 1;
 }
 
@@ -270,7 +311,10 @@ static inline uint64_t make_record(const Pattern *p, const Shape *s, WarpOp *op,
   static Group g;
   if (!p->group(s, op->warp, k, &g)) return 0;
   WarpOp *first = &g.ops[0];
-  first->warp = op->warp, first->launch = op->launch, first->time = op->time, first->wide = 1;
+  first->warp = op->warp;
+  first->launch = op->launch;
+  first->time = op->time;
+  first->wide = 1;
   op->address[0] = g.nops ? g.units[0].address[0] : first->address[0];
   op->lanes = UINT32_MAX;
   if (g.nops) write_group(out, &g, true);

@@ -23,8 +23,8 @@ typedef struct Header {
 } Header;
 static const char magic[8] = "WGJIT001";
 
-// Two hashes of 64 bits, the second over the first and the data from its middle on: a damaged or
-// mistaken file is found, not a forged one.
+// Two hashes of 64 bits; the second covers the first hash and the second half of the data. They
+// find a damaged or mistaken file, but not a forged one.
 static JitKey hash_of(const void *data, size_t n) {
   uint64_t low = base_hash(data, n), parts[3] = {low, n, 0};
   parts[2] = base_hash((const char *)data + n / 2, n - n / 2);
@@ -51,27 +51,16 @@ static void add_name(Str *path, JitKey key) {
   str_printf(path, "/%016llx%016llx", (unsigned long long)key.high, (unsigned long long)key.low);
 }
 
-static bool read_all(int fd, void *to, size_t n) {
-  for (char *p = to; n;) {
-    ssize_t got = read(fd, p, n);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    p += got;
-    n -= (size_t)got;
-  }
-  return true;
-}
-
 static bool read_file(int fd, JitKey key, Str *bytes) {
   Header h;
   struct stat st;
   if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 022) ||
-      !read_all(fd, &h, sizeof h) || memcmp(h.magic, magic, sizeof magic) || h.key.low != key.low ||
-      h.key.high != key.high || h.bytes > JIT_MOST_CODE || h.bytes < 5 ||
+      !file_read_all(fd, &h, sizeof h) || memcmp(h.magic, magic, sizeof magic) ||
+      h.key.low != key.low || h.key.high != key.high || h.bytes > JIT_MOST_CODE || h.bytes < 5 ||
       (uint64_t)st.st_size != sizeof h + h.bytes)
     return false;
   char *data = mem_alloc(h.bytes + 1);
-  bool ok = read_all(fd, data, h.bytes);
+  bool ok = file_read_all(fd, data, h.bytes);
   JitKey sum = hash_of(data, h.bytes);
   uint32_t entry;
   memcpy(&entry, data, sizeof entry);

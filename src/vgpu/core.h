@@ -164,6 +164,7 @@ ExecFn region_join, region_enter;  // heads: where compiled code may be entered
 // Turns of the warps of one block in compiled code (region_block.c).
 #define TURNS_UNLOAD 0x80000000u
 #define TURNS_BARRIER 0x40000000u
+#define TURNS_APART 0x20000000u
 typedef enum { TURNS_ENDED, TURNS_LEFT, TURNS_FAULT, TURNS_PAUSE } TurnsResult;
 typedef struct BlockTurns BlockTurns;
 struct BlockTurns {
@@ -183,8 +184,9 @@ struct BlockTurns {
   // bar.red, by BarrierRed: of the warps that have come, of those that the last barrier released
   uint32_t reduced[4], result[4];
   const Inst *left;         // TURNS_LEFT: where warp `turn` goes on
-  // by warp: the head where it waits, with TURNS_BARRIER after a barrier; 0: it has not begun. With
-  // TURNS_UNLOAD its turn only puts its registers into their slots
+  // by warp: the head where it waits, with TURNS_BARRIER after a barrier; the store, with
+  // TURNS_APART, before which some of its lanes wait; 0: it has not begun. With TURNS_UNLOAD its
+  // turn only puts its registers into their slots
   uint32_t at[LANES];
   uint64_t last[32];        // by load: the address of the last one, to prefetch
 };

@@ -117,11 +117,12 @@ const Inst *vgpu_fault(Warp *w, const Inst *in, VgpuStatus s, unsigned lane, uin
       l->fault.block[i] = w->block->ctaid[i];
       l->fault.thread[i] = w->tid[i][lane];
     }
+    const ApiWords *words = api_words(l->request->api);
     snprintf(l->fault.text, sizeof l->fault.text,
-             "%s; kernel %s at %s, block (%u,%u,%u), thread (%u,%u,%u)", what, l->kernel->info.name,
-             where(in ? in->src : NULL, w, l->fault.place, sizeof l->fault.place),
-             w->block->ctaid[0], w->block->ctaid[1], w->block->ctaid[2], w->tid[0][lane],
-             w->tid[1][lane], w->tid[2][lane]);
+             "%s; kernel %s at %s, %s (%u,%u,%u), %s (%u,%u,%u)", what, l->kernel->info.name,
+             where(in ? in->src : NULL, w, l->fault.place, sizeof l->fault.place), words->block,
+             w->block->ctaid[0], w->block->ctaid[1], w->block->ctaid[2], words->thread,
+             w->tid[0][lane], w->tid[1][lane], w->tid[2][lane]);
     l->stop = (int)s;
   }
   pthread_mutex_unlock(&lock);
@@ -798,6 +799,8 @@ static VgpuStatus set_up(Launch *l, const VgpuLaunch *r, VgpuFault *fault) {
   l->local_bytes = k->local_static;
   if (k->recursive) l->local_bytes += MIN(MAX(r->stack_limit, 16384u), (uint32_t)MOST_STACK);
   l->local_bytes = (l->local_bytes + 15) & ~15u;
+  // The same variable of 32 lanes: not all in one set of the CPU's caches.
+  if (l->local_bytes >= 2048 && l->local_bytes % 128 == 0) l->local_bytes += 64;
   l->grid_id = ++grid_ids;
   uint32_t per_sm = vgpu_max_resident_blocks(k, l->nthreads, r->dynamic_shared);
   l->max_resident = MAX(per_sm * VGPU_MULTIPROCESSORS / l->group_size, 1u);

@@ -160,18 +160,22 @@ static void write_slot(Warp *w, uint32_t slot, unsigned width, unsigned lane, ui
 static const Inst *exec_atomic_any(Warp *w, const Inst *in) {
   const AtomDesc *d = (const AtomDesc *)in->slots;
   unsigned bytes = d->mem.size * d->mem.count;
+  // exch, cas, or an or that sets no bit: perhaps a lock that is taken
+  bool poll = d->op == AT_CAS || d->op == AT_EXCH || (d->op == AT_OR && d->returns);
   w->mem_pc = in;
   FOR_LANES(i, w->exec) {
     char *p = memory_pointer(w, in, &d->mem, i, bytes, bytes);
     if (!p) return NULL;
     for (unsigned e = 0; e < d->mem.count; e++) {
-      uint64_t old = update(d, p + e * d->mem.size, read_slot(w, d->b[e], d->bwidth[e], i),
+      uint64_t b = read_slot(w, d->b[e], d->bwidth[e], i);
+      uint64_t old = update(d, p + e * d->mem.size, b,
                             d->op == AT_CAS ? read_slot(w, d->c, d->cwidth, i) : 0);
+      if (d->op == AT_OR && (old & b) != b) poll = false;
       if (d->returns && d->mem.slot[e] != UINT32_MAX)
         write_slot(w, d->mem.slot[e], d->mem.width[e], i, old);
     }
   }
-  if (d->op == AT_CAS || d->op == AT_EXCH) vgpu_poll(w);
+  if (poll) vgpu_poll(w);
   w->atomics += d->returns;
   return in + 1;
 }

@@ -243,9 +243,8 @@ static unsigned accumulator_registers(MmaShape s, PtxType t) {
 
 static bool bind_product(Binder *b) {
   const PtxInstr *in = b->in;
-  if (ptx_has(in, MOD_SP) || ptx_has(in, MOD_SP_ORDERED))
-    return bind_unsupported(b, "sparse matrix products");
   if (ptx_has(in, MOD_BLOCK_SCALE)) return bind_unsupported(b, "block-scaled matrix products");
+  if (ptx_has(in, MOD_SP) || ptx_has(in, MOD_SP_ORDERED)) return VGPU_NAME(bind_sparse)(b);
   MmaDesc *d = bind_alloc(b, sizeof *d);
   d->shape = VGPU_NAME(mma_shape)(in);
   if (!d->shape.m || in->nops < 4) return bind_unsupported(b, "matrix shape");

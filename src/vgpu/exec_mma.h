@@ -15,8 +15,8 @@ typedef struct MmaShape {
   uint16_t m, n, k;
 } MmaShape;
 
-// Blocks of A in register order: 16 rows first, then along k, then the next 16 rows. For B columns
-// take the place of rows, and each 8 columns go along k first.
+// The order of blocks in registers. Of A: two blocks of 8 rows, then the same rows further along k,
+// then the next 16 rows. Of B: all blocks along k for 8 columns, then the next 8 columns.
 static inline unsigned mma_a_register(MmaShape s, unsigned kblocks, unsigned row_block,
                                       unsigned k_block) {
   return s.m == 8 ? k_block : row_block / 2 * 2 * kblocks + row_block % 2 + 2 * k_block;
@@ -48,6 +48,7 @@ static inline unsigned mma_type_bits(PtxType t) {
 static inline unsigned mma_block_k(PtxType t) { return t == TYPE_F64 ? 4 : 128 / mma_type_bits(t); }
 
 MmaShape VGPU_NAME(mma_shape)(const PtxInstr *in);  // m == 0: no shape among the modifiers
+BindFn VGPU_NAME(bind_sparse);                      // exec_mma_sparse.c
 BindFn VGPU_NAME(bind_wgmma);                       // exec_wgmma.c
 BindFn VGPU_NAME(bind_wmma_move);                   // exec_wmma.c: wmma.load, wmma.store
 

@@ -206,8 +206,11 @@ bool vgpu_is_nobodys(uint64_t address) {
   return is_foreign && !vgpu_is_allocated(address);
 }
 
+// Huge pages save most of the page faults of a large buffer, which is usually used as a whole.
+// Tables of tools are touched here and there only.
 static void *own_pages(Owner owner, size_t size, size_t align) {
   void *p = map_pages(size, align);
+  if (p && owner == PROGRAMS && size >= 2 * GPU_PAGE) madvise(p, size, MADV_HUGEPAGE);
   note_pages(owner, p, size, true);
   return p;
 }

@@ -50,11 +50,14 @@ typedef enum {
   SHAPE_MUL_WIDE,
   SHAPE_MAD_WIDE,
   SHAPE_ELEMENT,  // lane by lane
+  SHAPE_PACK,    // mov of several registers into one
+  SHAPE_UNPACK,  // and back
   SHAPE_SREG,
   SHAPE_VARIABLE,  // the address of a variable: what is in the constant slot
   SHAPE_PARAM,
   SHAPE_LOAD,
   SHAPE_STORE,
+  SHAPE_LOCAL,    // a load or store of local memory
   SHAPE_SHUFFLE,  // shfl between lanes that are known now
   SHAPE_VOTE      // of all 32 lanes
 } Shape;
@@ -72,6 +75,9 @@ typedef struct AccessGroup {
   int64_t low, high;  // the smallest and the greatest offset
   Name good, row[4];  // may they be made as they are; host address of the lowest, by row of lanes
 } AccessGroup;
+
+enum { LEFT_SETS = 256 };
+enum { MOST_PREFETCHED = ARRAY_LEN(((BlockTurns *)0)->last) };
 
 typedef struct Region {
   const Code *code;
@@ -97,19 +103,26 @@ typedef struct Region {
   Str *to;
   uint32_t next;
   bool failed;  // something does not fit: no code
+  uint32_t nprefetched;  // loads whose last address is kept: in BlockTurns.last or a variable
+  // region_predicated.c
+  uint32_t *predicated_end;  // by Inst of a branch: where its lanes meet; 0: not predicated
+  bool *inside;              // by Inst: a part of predicated code
+  bool *closed;              // by Inst: predicated code ends here, and nothing else comes here
   // region_masked.c
   bool has_masked;
   uint8_t *waits;   // by Inst: RegionWait of the block that begins there
   bool *crosses;    // by PtxReg.id: lives where a block begins
+  const uint64_t *left[LEFT_SETS];  // sets of registers that live where masked code is left
+  uint32_t nleft;
   bool masked;      // code is for some lanes
   Name mask, lanes_now;  // these, as <32 x i1> and as i32
   // region_block.c
   bool block;          // the form that runs whole blocks
   uint8_t *stops;      // by Inst, of heads: why a warp's turn ends there
+  bool *apart;         // by Inst: a store of masked code before which a turn ends
   bool has_barrier;
   uint32_t barrier;      // the number of its barriers
   size_t waiting_bytes;  // of a warp's registers while it waits
-  uint32_t nprefetched;  // loads that have a place in BlockTurns.last
 } Region;
 
 static inline uint32_t region_rows(const Region *r) { return LANES / r->columns; }
@@ -129,7 +142,8 @@ typedef struct RegionEnv {
 Shape region_shape(const Region *r, const Inst *first, uint32_t ninsts);
 PtxType region_type(const PtxInstr *in);  // the type it computes in
 bool region_is_f32_arithmetic(const PtxInstr *in);
-bool region_is_small_cvt(const PtxInstr *in);  // between integers, one of them of 8 or 16 bits
+bool region_is_approximation(const PtxInstr *in);  // of f32: region_approx.c
+bool region_is_bit_op(const PtxInstr *in);         // region_bits.c
 bool region_is_collective(const PtxInstr *in);  // lanes of a warp execute it together
 bool region_is_head(const Inst *in);           // region_join or region_enter
 bool region_is_control(const Inst *in);        // heads, jumps, branches
@@ -172,9 +186,24 @@ Name region_exit(Region *r, const Inst *in);
 Shape region_warp_shape(const Region *r, const PtxInstr *in);
 void region_warp(Region *r, const PtxInstr *in, Shape s);
 
+// --- region_calls.c ---
+void region_declare_calls(Region *r);
+
+// --- region_gather.c: each lane at its own address. mask: <32 x i1>, "" for all lanes ---
+bool region_can_gather(const Inst *in);
+void region_gather(Region *r, const Inst *in, Name mask);
+void region_scatter(Region *r, const Inst *in, Name mask);
+
+// --- region_bits.c ---
+void region_pack(Region *r, const PtxInstr *in);
+void region_unpack(Region *r, const PtxInstr *in);
+
 // --- region_ops.c, region_access.c, region_text.c ---
 void region_op(Region *r, const Inst *first, Shape s);
 void region_access(Region *r, const Inst *in, Shape s);
+void region_access_masked(Region *r, const Inst *in);
+void region_set_access(Region *r, const Inst *in);  // for faults: this one is next
+void region_count_store(Region *r, bool shared);
 void region_sreg(Region *r, const PtxInstr *in);
 // Calls the execute functions of a PTX instruction.
 void region_call(Region *r, const Inst *first, uint32_t n);
@@ -190,6 +219,15 @@ void region_declare(Region *r);                     // the variables that hold r
 
 void region_instruction(Region *r, uint32_t i);  // one PTX instruction, with its guard
 
+// The Inst behind the PTX instruction that begins there.
+static inline uint32_t region_after(const Region *r, uint32_t i) {
+  return r->group_end[i] ? r->group_end[i] : i + 1;
+}
+
+// --- region_predicated.c ---
+void region_find_predicated(Region *r);
+uint32_t region_predicated(Region *r, uint32_t i);  // the text for a branch; the Inst behind it
+
 // --- region_masked.c ---
 void region_masked_find(Region *r);
 void region_masked_declare(Region *r);
@@ -197,7 +235,16 @@ void region_masked_code(Region *r);
 bool region_masked_can(const Region *r, uint32_t i);  // a branch whose ways have masked code
 void region_masked_enter(Region *r, uint32_t i, Name mask);  // i32: lanes whose predicate is true
 
+// --- region_apart.c ---
+typedef void RegionLeave(Region *r, const Inst *in, Name lanes);  // to the engine, from masked code
+void region_apart_declare(Region *r);
+void region_apart_stop(Region *r, const Inst *store, RegionLeave *leave);
+void region_apart_end(Region *r, Str *cases);
+
 // --- region_block.c ---
+// Keeps a register or word of a warp that waits, at *end of its memory, or takes it back.
+void region_move_register(Region *r, const PtxReg *reg, size_t *end, bool keep);
+void region_move_word(Region *r, const char *variable, size_t *end, bool keep);
 void region_block_start(Region *r);
 void region_block_end(Region *r);
 bool region_block_stop(Region *r, uint32_t i);  // emits the end of a turn; false: not one

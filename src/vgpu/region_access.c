@@ -186,7 +186,7 @@ static void look_at(Place *p) {
                             (long long)(offset_of(p->d) - g->low));
 }
 
-static void set_mem_pc(Region *r, const Inst *in) {
+void region_set_access(Region *r, const Inst *in) {
   if (r->block) {
     Name index = region_field(r, "%turns", offsetof(BlockTurns, access));
     region_line(r, "store volatile i32 %zu, ptr %s", (size_t)(in - r->code->insts), index.text);
@@ -311,31 +311,29 @@ static bool calls_memory(const Region *r, uint32_t i) {
   return base->kind == OPD_REG && r->lanes[base->reg->id] > LANES_LINEAR;
 }
 
-// A loop without calls of execute functions is so short that the CPU runs ahead by itself.
-static bool is_worth_prefetching(const Place *p) {
-  const Region *r = p->r;
-  uint32_t loop = r->cfg->blocks[r->cfg->block_of[region_number(r, p->in->src)]].loop;
-  if (loop == IR_NONE) return true;
-  for (uint32_t i = 0; i < r->code->ninsts; i++) {
-    uint32_t n = r->group_end[i] ? region_number(r, r->code->insts[i].src) : IR_NONE;
-    if (n != IR_NONE && ir_in_loop(r->cfg, r->cfg->block_of[n], loop) && calls_memory(r, i))
-      return true;
-  }
-  return false;
+static uint32_t loop_of(const Place *p) {
+  return p->r->cfg->blocks[p->r->cfg->block_of[region_number(p->r, p->in->src)]].loop;
 }
 
-// Asks for the memory that this load will want some warps or turns of its loop later, if its
-// address goes on as it did since the last time. The CPU's own prefetchers do not see strides of
-// more than a page.
-static void prefetch(Place *p) {
+typedef enum { LOOP_LONG, LOOP_SHORT, LOOP_FULL } LoopKind;
+
+// A loop without calls of execute functions is so short that the CPU runs ahead by itself. Where it
+// has more than a few loads, each test would cost more than it gains.
+static LoopKind kind_of(const Region *r, uint32_t loop) {
+  enum { FEW_LOADS = 2 };
+  uint32_t loads = 0;
+  for (uint32_t i = 0; i < r->code->ninsts; i++) {
+    uint32_t n = r->group_end[i] ? region_number(r, r->code->insts[i].src) : IR_NONE;
+    if (n == IR_NONE || !ir_in_loop(r->cfg, r->cfg->block_of[n], loop)) continue;
+    if (calls_memory(r, i)) return LOOP_LONG;
+    loads += r->shape[i] == SHAPE_LOAD;
+  }
+  return loads > FEW_LOADS ? LOOP_FULL : LOOP_SHORT;
+}
+
+static void prefetch_rows(Place *p, Name step) {
   enum { AHEAD = 8, LINE = 64 };
   Region *r = p->r;
-  if (!r->block || p->shared || !is_worth_prefetching(p)) return;
-  if (r->nprefetched == ARRAY_LEN(((BlockTurns *)0)->last)) return;
-  Name at = region_field(r, "%turns", offsetof(BlockTurns, last) + 8 * r->nprefetched++);
-  Name last = region_emit(r, "load i64, ptr %s", at.text);
-  region_line(r, "store i64 %s, ptr %s", p->address.base.text, at.text);
-  Name step = region_emit(r, "sub i64 %s, %s", p->address.base.text, last.text);
   step = region_emit(r, "mul i64 %s, %d", step.text, AHEAD);
   for (unsigned k = 0; k < p->rows; k++) {
     Name ahead = region_emit(r, "add i64 %s, %s", p->row[k].text, step.text);
@@ -345,6 +343,39 @@ static void prefetch(Place *p) {
       region_line(r, "call void @llvm.prefetch.p0(ptr %s, i32 0, i32 3, i32 1)", there.text);
     }
   }
+}
+
+// Asks for the memory that this load will want some warps or turns of its loop later, if its
+// address goes on as it did since the last time. The CPU's own prefetchers do not see strides of
+// more than a page. In a short loop only steps so long that no cache keeps what lies between them
+// are worth it: a sum with a stride of 512 KB takes half as long.
+static void prefetch(Place *p) {
+  enum { LONG_STEP = 32768 };
+  Region *r = p->r;
+  uint32_t loop = loop_of(p);
+  LoopKind kind = loop == IR_NONE ? LOOP_LONG : kind_of(r, loop);
+  if (p->shared || (!r->block && loop == IR_NONE) || r->nprefetched == MOST_PREFETCHED ||
+      kind == LOOP_FULL)
+    return;
+  Name at = region_name("%%address%u", r->nprefetched);
+  if (r->block)
+    at = region_field(r, "%turns", offsetof(BlockTurns, last) + 8 * (size_t)r->nprefetched);
+  r->nprefetched++;
+  Name last = region_emit(r, "load i64, ptr %s", at.text);
+  region_line(r, "store i64 %s, ptr %s", p->address.base.text, at.text);
+  Name step = region_emit(r, "sub i64 %s, %s", p->address.base.text, last.text);
+  if (kind == LOOP_LONG) {
+    prefetch_rows(p, step);
+    return;
+  }
+  Name from = region_emit(r, "add i64 %s, %d", step.text, LONG_STEP);
+  Name is_long = region_emit(r, "icmp ugt i64 %s, %d", from.text, 2 * LONG_STEP);
+  Name yes = region_label(r), no = region_label(r);
+  region_line(r, "br i1 %s, label %%%s, label %%%s", is_long.text, yes.text, no.text);
+  region_place(r, yes);
+  prefetch_rows(p, step);
+  region_line(r, "br label %%%s", no.text);
+  region_place(r, no);
 }
 
 // One element for each row.
@@ -392,9 +423,10 @@ static void load_same(Place *p) {
 
 static void load(Place *p) {
   Region *r = p->r;
-  set_mem_pc(r, p->in);
+  region_set_access(r, p->in);
   if (p->address.form == FORM_VECTOR) {
-    region_call(r, p->in, 1);
+    if (region_can_gather(p->in)) region_gather(r, p->in, (Name){""});
+    else region_call(r, p->in, 1);
     return;
   }
   look_at(p);
@@ -444,21 +476,17 @@ static void leave_to_wait(Place *p) {
   region_place(r, on);
 }
 
-static void count_wait(Place *p) {
-  Region *r = p->r;
-  if (p->shared || r->block || vgpu_is_probe(r->func)) return;
-  Name at = region_field(r, "%w", offsetof(Warp, stores_to_wait));
-  Name left = region_emit(r, "load i32, ptr %s", at.text);
-  Name even = region_emit(r, "and i32 %s, -2", left.text);
-  region_line(r, "store i32 %s, ptr %s", even.text, at.text);
-}
-
-static void count_store(Region *r) {
+void region_count_store(Region *r, bool shared) {
   if (r->block) return;  // nobody looks at warps that are not the engine's
   Name at = region_field(r, "%w", offsetof(Warp, stores));
   Name n = region_emit(r, "load i32, ptr %s", at.text);
   n = region_emit(r, "add i32 %s, 1", n.text);
   region_line(r, "store i32 %s, ptr %s", n.text, at.text);
+  if (shared || vgpu_is_probe(r->func)) return;
+  at = region_field(r, "%w", offsetof(Warp, stores_to_wait));
+  Name left = region_emit(r, "load i32, ptr %s", at.text);
+  Name even = region_emit(r, "and i32 %s, -2", left.text);
+  region_line(r, "store i32 %s, ptr %s", even.text, at.text);
 }
 
 // Element e of what each lane stores.
@@ -513,16 +541,17 @@ static void store(Place *p) {
   Region *r = p->r;
   // lanes that write the same place do so in their order
   if (p->address.form != FORM_LINEAR || in_rows(p) || p->d->count == 3) {
-    region_call(r, p->in, 1);
+    bool scatters = p->address.form == FORM_VECTOR && region_can_gather(p->in);
+    if (scatters) region_scatter(r, p->in, (Name){""});
+    else region_call(r, p->in, 1);
     return;
   }
   look_at(p);
   Name on = region_label(r), done = region_label(r), other = region_label(r);
   region_expect(r, p->good, on, other);
   region_place(r, on);
-  set_mem_pc(r, p->in);
-  count_store(r);
-  count_wait(p);
+  region_set_access(r, p->in);
+  region_count_store(r, p->shared);
   store_rows(p);
   region_line(r, "br label %%%s", done.text);
   region_place(r, other);
@@ -544,12 +573,64 @@ static void load_parameters(Region *r, const Inst *in) {
   }
 }
 
+// The lanes that take part, of a masked block or an instruction with a guard: <32 x i1>, "": all.
+static Name taking_part(Region *r, const PtxInstr *in) {
+  bool guarded = in->guard && r->lanes[in->guard->id] != LANES_SAME;
+  if (!guarded) return r->masked ? r->mask : (Name){""};
+  LaneValue g = region_read(r, in->guard, false);
+  Name lanes = region_vector(r, &g);
+  if (in->guard_negated) {
+    Name ones = region_emit(r, "bitcast i32 -1 to <32 x i1>");
+    lanes = region_emit(r, "xor <32 x i1> %s, %s", lanes.text, ones.text);
+  }
+  return r->masked ? region_emit(r, "and <32 x i1> %s, %s", lanes.text, r->mask.text) : lanes;
+}
+
+// Some lanes alone. Where they wait, the caller has seen to it.
+static void access_lanes(Region *r, const Inst *in) {
+  if (!region_can_gather(in)) region_call(r, in, 1);
+  else if (in->src->op == OP_LD) region_gather(r, in, taking_part(r, in->src));
+  else region_scatter(r, in, taking_part(r, in->src));
+}
+
+// In masked code a load of one place for all lanes is made once.
+static bool load_once(Region *r, const Inst *in) {
+  const PtxOperand *base = base_of(in->src);
+  Place p = {.r = r, .in = in, .d = mem_desc(in)};
+  p.shared = p.d->space == SPACE_SHARED;
+  p.lane_bytes = p.d->size * p.d->count;
+  if (in->src->guard || base->kind != OPD_REG || r->lanes[base->reg->id] != LANES_SAME)
+    return false;
+  p.address = read_address(&p, (int64_t)p.d->offset);
+  look_at_all(&p, 0);
+  Name on = region_label(r), other = region_label(r), done = region_label(r);
+  region_expect(r, p.good, on, other);
+  region_place(r, on);
+  region_set_access(r, in);
+  load_same(&p);
+  region_line(r, "br label %%%s", done.text);
+  region_place(r, other);
+  region_call(r, in, 1);
+  region_line(r, "br label %%%s", done.text);
+  region_place(r, done);
+  return true;
+}
+
+void region_access_masked(Region *r, const Inst *in) {
+  if (in->src->op == OP_LD && load_once(r, in)) return;
+  access_lanes(r, in);
+}
+
 void region_access(Region *r, const Inst *in, Shape s) {
-  // lanes that do not take part: the execute function knows
+  if (s == SHAPE_LOCAL) {
+    access_lanes(r, in);
+    return;
+  }
+  // lanes that do not take part
   if (in->fn == exec_guarded && r->lanes[in->src->guard->id] != LANES_SAME) {
     Place p = {.r = r, .in = in, .d = mem_desc(in), .shared = mem_desc(in)->space == SPACE_SHARED};
     if (s == SHAPE_STORE) leave_to_wait(&p);
-    region_call(r, in, 1);
+    access_lanes(r, in);
     return;
   }
   if (s == SHAPE_PARAM) {

@@ -41,7 +41,14 @@ static void move_mask(Region *r, const char *variable, size_t at, bool keep) {
   }
 }
 
-static void move_register(Region *r, const PtxReg *reg, size_t *end, bool keep) {
+void region_move_word(Region *r, const char *variable, size_t *end, bool keep) {
+  size_t at = place_value(end, 4);
+  Name there = region_field(r, "%mine", at), v;
+  v = region_emit(r, "load volatile i32, ptr %s", keep ? variable : there.text);
+  region_line(r, "store volatile i32 %s, ptr %s", v.text, keep ? there.text : variable);
+}
+
+void region_move_register(Region *r, const PtxReg *reg, size_t *end, bool keep) {
   LaneClass c = (LaneClass)r->lanes[reg->id];
   unsigned bits = region_bits(reg);
   Name base = region_name("%%r%u", reg->id);
@@ -68,7 +75,7 @@ static void move_registers(Region *r, uint32_t head, bool keep) {
   size_t end = 0;
   for (uint32_t i = 0; i < r->func->nregs; i++)
     if (r->kept[i] && region_is_live(live, r->func->regs[i]))
-      move_register(r, r->func->regs[i], &end, keep);
+      region_move_register(r, r->func->regs[i], &end, keep);
   end = (end + 63) & ~(size_t)63;
   r->waiting_bytes = MAX(r->waiting_bytes, end);
 }
@@ -378,6 +385,7 @@ void region_block_end(Region *r) {
     }
   for (uint32_t i = 0; i < r->code->ninsts; i++)
     if (r->stops[i]) emit_unload(r, i);
+  region_apart_end(r, &cases);
   str_printf(r->to, "go:\n  switch i32 %%where, label %%E0 [\n%s  ]\n",
              cases.len ? cases.data : "");
   str_free(&cases);

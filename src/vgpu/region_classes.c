@@ -10,7 +10,10 @@ static LaneClass spread(LaneClass c) {
 }
 
 static LaneClass operand_class(const Region *r, const PtxOperand *o) {
-  if (o->kind != OPD_REG) return LANES_SAME;
+  LaneClass c = LANES_SAME;
+  for (unsigned k = 0; o->kind == OPD_VECTOR && k < o->nlist; k++)
+    c = later(c, operand_class(r, &o->list[k]));
+  if (o->kind != OPD_REG) return c;
   return r->kept[o->reg->id] ? r->lanes[o->reg->id] : LANES_DATA;
 }
 
@@ -68,6 +71,8 @@ static LaneClass result_class(const Region *r, const Inst *first, Shape s) {
     case SHAPE_MAD:
     case SHAPE_MAD_WIDE: return later(product(a, b), c);
     case SHAPE_ELEMENT: return element_class(r, in);
+    case SHAPE_PACK:
+    case SHAPE_UNPACK: return spread(a);
     case SHAPE_SREG: return sreg_class(r, in);
     case SHAPE_VARIABLE:
     case SHAPE_VOTE:
@@ -166,7 +171,7 @@ static void not_lazy(void *ctx, PtxReg **reg, bool is_def) {
 static bool keeps_lazy(const Region *r, uint32_t i) {
   const PtxInstr *in = r->code->insts[i].src;
   Shape s = (Shape)r->shape[i];
-  if (s == SHAPE_ELEMENT) return region_is_f32_arithmetic(in);
+  if (s == SHAPE_ELEMENT) return region_is_f32_arithmetic(in) || region_is_approximation(in);
   if (s != SHAPE_COPY) return false;
   const PtxOperand *o = &in->ops[1];
   if (o->kind == OPD_REG) return r->lazy_nan[o->reg->id];

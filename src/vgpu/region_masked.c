@@ -7,7 +7,7 @@
 // (stores that wait, collectives, probes, a used-up budget) leaves with one fragment for each mask.
 #include "vgpu/region.h"
 
-enum { MOST_BLOCKS = 64, MOST_MASKED_INSTS = 800 };
+enum { MOST_BLOCKS = 256, MOST_MASKED_INSTS = 3000 };
 
 static uint32_t block_of(const Region *r, uint32_t i) {
   uint32_t n = region_number(r, r->code->insts[i].src);
@@ -34,7 +34,7 @@ static bool find_starts(Plan *p) {
     uint32_t b = block_of(r, i);
     if (b == IR_NONE) return false;
     if (p->start[b] == IR_NONE) p->start[b] = i;
-    if (r->divergent[b] && !r->cold[b]) p->insts++;
+    if (r->divergent[b] && !r->cold[b] && !r->inside[i]) p->insts++;
   }
   return p->insts > 0 && p->insts <= MOST_MASKED_INSTS;
 }
@@ -42,7 +42,9 @@ static bool find_starts(Plan *p) {
 static bool add_waiting(Plan *p, uint32_t b, RegionWait how) {
   Region *r = p->r;
   if (r->cold[b]) return true;
-  if (p->start[b] == IR_NONE || ++p->blocks > MOST_BLOCKS) return false;
+  if (p->start[b] == IR_NONE) return false;
+  if (r->inside[p->start[b]] || r->closed[p->start[b]]) return true;  // no lanes wait there
+  if (++p->blocks > MOST_BLOCKS) return false;
   if (r->waits[p->start[b]] != WAIT_MASKED) r->waits[p->start[b]] = (uint8_t)how;
   return true;
 }
@@ -97,6 +99,9 @@ static void go_on(Region *r, uint32_t from) {
 void region_masked_declare(Region *r) {
   if (!r->has_masked) return;
   region_line(r, "%%left_at = alloca ptr");
+  region_line(r, "%%left_set = alloca i32");
+  region_line(r, "%%left_lanes = alloca i32");
+  region_apart_declare(r);
   for (uint32_t i = 0; i < r->code->ninsts; i++) {
     if (!r->waits[i]) continue;
     region_line(r, "%%m%u = alloca i32", i);
@@ -105,21 +110,67 @@ void region_masked_declare(Region *r) {
 }
 
 // --- leaving ---
-// Writes the lanes of a mask to the slots of the registers that live at an Inst.
-static void spill_lanes(Region *r, const Inst *in, Name lanes) {
+// All places where lanes leave share one piece of code, which writes each register once: for the
+// lanes at places where it lives. A place is known by the set of registers that live there.
+static uint32_t left_set(Region *r, const Inst *in) {
   const uint64_t *live = region_live_at(r, in);
-  for (uint32_t k = 0; k < r->func->nregs; k++) {
-    const PtxReg *reg = r->func->regs[k];
-    if (r->kept[k] && r->written[k] && region_is_live(live, reg)) region_spill_lanes(r, reg, lanes);
+  for (uint32_t k = 0; live && k < r->nleft; k++)
+    if (!memcmp(r->left[k], live, r->live->words * sizeof *live)) return k;
+  if (!live || r->nleft == ARRAY_LEN(r->left)) {
+    r->failed = true;
+    return 0;
   }
+  r->left[r->nleft] = live;
+  return r->nleft++;
 }
 
 // The interpreter goes on at `in` with these lanes, and with those that wait.
 static void leave(Region *r, const Inst *in, Name lanes) {
-  spill_lanes(r, in, lanes);
   Name at = region_inst(r, in);
   region_line(r, "store volatile ptr %s, ptr %%left_at", at.text);
+  region_line(r, "store volatile i32 %u, ptr %%left_set", left_set(r, in));
+  region_line(r, "store volatile i32 %s, ptr %%left_lanes", lanes.text);
   region_line(r, "br label %%leave_masked");
+}
+
+// The lanes that leave (`left`) or wait (masks by Inst) at places where the register lives.
+static Name lanes_to_spill(Region *r, const PtxReg *reg, const Name *waiting, Name left) {
+  Name all = {"0"};
+  uint32_t bits[LEFT_SETS / 32] = {0};
+  bool some = false;
+  for (uint32_t k = 0; k < r->nleft; k++)
+    if (region_is_live(r->left[k], reg)) {
+      bits[k / 32] |= 1u << (k % 32);
+      some = true;
+    }
+  if (some) {
+    Name word = {"0"};
+    for (uint32_t k = 0; k < (r->nleft + 31) / 32; k++) {
+      Name here = region_emit(r, "icmp eq i32 %%left_word, %u", k);
+      word = region_emit(r, "select i1 %s, i32 %d, i32 %s", here.text, (int32_t)bits[k], word.text);
+    }
+    Name bit = region_emit(r, "and i32 %s, %%left_bit", word.text);
+    Name lives = region_emit(r, "icmp ne i32 %s, 0", bit.text);
+    all = region_emit(r, "select i1 %s, i32 %s, i32 0", lives.text, left.text);
+  }
+  for (uint32_t i = 0; i < r->code->ninsts; i++)
+    if (r->waits[i] && region_is_live(region_live_at(r, &r->code->insts[i]), reg))
+      all = region_emit(r, "or i32 %s, %s", all.text, waiting[i].text);
+  return all;
+}
+
+static void spill_all_lanes(Region *r, const Name *waiting) {
+  Name left = region_emit(r, "load volatile i32, ptr %%left_lanes");
+  Name set = region_emit(r, "load volatile i32, ptr %%left_set");
+  region_line(r, "%%left_word = lshr i32 %s, 5", set.text);
+  Name low = region_emit(r, "and i32 %s, 31", set.text);
+  region_line(r, "%%left_bit = shl i32 1, %s", low.text);
+  for (uint32_t k = 0; k < r->func->nregs; k++) {
+    const PtxReg *reg = r->func->regs[k];
+    if (!r->kept[k] || !r->written[k]) continue;
+    Name lanes = lanes_to_spill(r, reg, waiting, left);
+    if (strcmp(lanes.text, "0")) region_spill_lanes(r, reg, lanes);
+  }
 }
 
 static Name split_function(Region *r) {
@@ -130,43 +181,47 @@ static Name split_function(Region *r) {
 
 static void emit_leave(Region *r) {
   str_add(r->to, "leave_masked:\n");
-  Name fn = split_function(r);
+  Name *waiting = mem_alloc((r->code->ninsts + 1) * sizeof *waiting), fn = split_function(r);
+  for (uint32_t i = 0; i < r->code->ninsts; i++)
+    if (r->waits[i]) waiting[i] = waiting_mask(r, i);
+  spill_all_lanes(r, waiting);
   for (uint32_t i = 0; i < r->code->ninsts; i++) {
     if (!r->waits[i]) continue;
-    Name lanes = waiting_mask(r, i), some = any_lane(r, lanes);
-    Name put = region_label(r), next = region_label(r);
+    Name some = any_lane(r, waiting[i]), put = region_label(r), next = region_label(r);
     region_line(r, "br i1 %s, label %%%s, label %%%s", some.text, put.text, next.text);
     region_place(r, put);
-    spill_lanes(r, &r->code->insts[i], lanes);
     Name at = region_inst(r, &r->code->insts[i]);
-    region_line(r, "call void %s(ptr %%w, ptr %s, i32 %s)", fn.text, at.text, lanes.text);
+    region_line(r, "call void %s(ptr %%w, ptr %s, i32 %s)", fn.text, at.text, waiting[i].text);
     region_line(r, "store volatile i32 0, ptr %%m%u", i);
     region_line(r, "br label %%%s", next.text);
     region_place(r, next);
   }
+  free(waiting);
   Name at = region_emit(r, "load volatile ptr, ptr %%left_at");
   if (r->block) region_block_leave(r, at);
   else region_line(r, "ret ptr %s", at.text);
 }
 
 // --- instructions ---
-// Leaves where a store must let other warps go first.
+// Leaves, or ends the turn, where a store must let other warps go first.
 static void store_or_leave(Region *r, const Inst *in, Name lanes) {
-  bool shared = in->src->space == SPACE_SHARED;
-  Name must = {"%several"};
-  if (!r->block || shared) {
-    Name at = region_field(
-        r, "%w", shared ? offsetof(Warp, shared_store_waits) : offsetof(Warp, stores_to_wait));
-    const char *t = shared ? "i8" : "i32";
-    Name left = region_emit(r, "load %s, ptr %s", t, at.text);
-    must = region_emit(r, "icmp ne %s %s, 0", t, left.text);
+  if (r->block) {
+    region_apart_stop(r, in, leave);
+    region_access_masked(r, in);
+    return;
   }
+  bool shared = in->src->space == SPACE_SHARED;
+  Name at = region_field(
+      r, "%w", shared ? offsetof(Warp, shared_store_waits) : offsetof(Warp, stores_to_wait));
+  const char *t = shared ? "i8" : "i32";
+  Name left = region_emit(r, "load %s, ptr %s", t, at.text);
+  Name must = region_emit(r, "icmp ne %s %s, 0", t, left.text);
   Name on = region_label(r), out = region_label(r);
   region_line(r, "br i1 %s, label %%%s, label %%%s", must.text, out.text, on.text);
   region_place(r, out);
   leave(r, in, lanes);
   region_place(r, on);
-  region_call(r, in, 1);
+  region_access_masked(r, in);
 }
 
 // A PTX instruction for the lanes of r->mask. False: it is left to the interpreter.
@@ -191,7 +246,7 @@ static bool emit_masked(Region *r, uint32_t i, Name lanes) {
       }
       region_call(r, in, n);
       break;
-    case SHAPE_LOAD: region_call(r, in, n); break;
+    case SHAPE_LOAD: region_access_masked(r, in); break;
     case SHAPE_STORE: store_or_leave(r, in, lanes); break;
     default:
       // such an instruction may have to leave in the middle
@@ -289,9 +344,14 @@ static void emit_block(Region *r, uint32_t start) {
   r->lanes_now = lanes;
   r->mask = vector_mask(r, lanes);
   bool open = true;
-  while (open && i < r->code->ninsts && block_of(r, i) == block) {
+  while (open && i < r->code->ninsts && (block_of(r, i) == block || r->closed[i])) {
     const Inst *in = &r->code->insts[i];
-    uint32_t next = r->group_end[i] ? r->group_end[i] : i + 1;
+    uint32_t next = region_after(r, i);
+    block = block_of(r, i);
+    if (r->predicated_end[i]) {
+      i = region_predicated(r, i);
+      continue;
+    }
     if (region_is_head(in) || in->fn == exec_join) {
       i = next;
       continue;
@@ -303,7 +363,10 @@ static void emit_block(Region *r, uint32_t start) {
       Way way = {.to = way_to(r, in->target), .lanes = lanes};
       emit_ways(r, in, lanes, &way, 1);
       open = false;
-    } else open = emit_masked(r, i, lanes);
+    } else {
+      open = emit_masked(r, i, lanes);
+      lanes = r->lanes_now;  // others, where a turn ended
+    }
     i = next;
   }
   r->masked = false;

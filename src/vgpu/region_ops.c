@@ -1,8 +1,6 @@
 // Arithmetic of a compiled function. Results are those of the execute functions, bit for bit
 // (exec_arith*.c, arith_float.h, arith_int.h).
-#include "vgpu/region.h"
-
-static bool is_signed(PtxType t) { return ptx_type_kind(t) == KIND_SIGNED; }
+#include "vgpu/region_lanes.h"
 
 // --- values that are linear over the lanes: each part on its own ---
 static bool is_zero(Name n) { return !strcmp(n.text, "0"); }
@@ -58,7 +56,7 @@ static void guard_corner(Region *r, const Inst *in, const LaneValue *wide, unsig
     n = region_emit(r, "add i64 %s, %s", n.text, step.text);
   }
   Name narrow = region_emit(r, "trunc i64 %s to i32", n.text);
-  const char *how = is_signed(in->src->types[in->src->ntypes - 1]) ? "sext" : "zext";
+  const char *how = lanes_is_signed(in->src->types[in->src->ntypes - 1]) ? "sext" : "zext";
   Name back = region_emit(r, "%s i32 %s to i64", how, narrow.text);
   Name good = region_emit(r, "icmp eq i64 %s, %s", back.text, n.text);
   Name on = region_label(r), out = region_exit(r, in);
@@ -68,7 +66,7 @@ static void guard_corner(Region *r, const Inst *in, const LaneValue *wide, unsig
 
 // 32 to 64 bits, as the type that the instruction reads says.
 static LaneValue widen(Region *r, const Inst *in, const LaneValue *v) {
-  const char *how = is_signed(in->src->types[in->src->ntypes - 1]) ? "sext" : "zext";
+  const char *how = lanes_is_signed(in->src->types[in->src->ntypes - 1]) ? "sext" : "zext";
   Form f = v->form == FORM_VECTOR ? FORM_VECTOR : FORM_SAME;
   LaneValue w = {.form = v->form, .bits = 64, .x = {"0"}, .y = {"0"}};
   w.base = region_emit(r, "%s %s %s to %s", how, region_int(f, 32), v->base.text,
@@ -104,97 +102,58 @@ static LaneValue wide_product(Region *r, const Inst *in, const LaneValue *a, con
 }
 
 // --- lane by lane: the same text for one value and for 32 ---
-typedef struct Lanes {
-  Region *r;
-  Form f;
-  PtxType t;
-  unsigned bits;
-  const char *i, *fl, *b;  // LLVM types: integers, floats, truth
-  Name s[4];               // sources; [0] is the first
-} Lanes;
-
-static Name constant(Lanes *l, uint64_t v, unsigned bits) {
-  LaneValue c = region_constant(v, bits);
-  return region_as(l->r, &c, l->f);
-}
-static Name int_op(Lanes *l, const char *op, Name a, Name b) {
-  return region_emit(l->r, "%s %s %s, %s", op, l->i, a.text, b.text);
-}
-static Name compare(Lanes *l, const char *how, Name a, Name b) {
-  return region_emit(l->r, "icmp %s %s %s, %s", how, l->i, a.text, b.text);
-}
-static Name choose(Lanes *l, Name c, Name a, Name b) {
-  return region_emit(l->r, "select %s %s, %s %s, %s %s", l->b, c.text, l->i, a.text, l->i, b.text);
-}
-static Name to_float(Lanes *l, Name a) {
-  return region_emit(l->r, "bitcast %s %s to %s", l->i, a.text, l->fl);
-}
-static Name to_int(Lanes *l, Name a) {
-  return region_emit(l->r, "bitcast %s %s to %s", l->fl, a.text, l->i);
-}
-static Name float_compare(Lanes *l, const char *how, Name a, Name b) {
-  return region_emit(l->r, "fcmp %s %s %s, %s", how, l->fl, a.text, b.text);
-}
-
 static Name shift(Lanes *l, bool left) {
   Name n = l->s[1];  // 32 bits, whatever is shifted
   const char *t32 = region_int(l->f, 32);
-  Name most = constant(l, l->bits - 1, 32);
+  Name most = lanes_constant(l, l->bits - 1, 32);
   Name past = region_emit(l->r, "icmp ugt %s %s, %s", t32, n.text, most.text);
   Name clamped = region_emit(l->r, "select %s %s, %s %s, %s %s", l->b, past.text, t32, most.text,
                              t32, n.text);
   Name by = l->bits == 32 ? clamped
                           : region_emit(l->r, "%s %s %s to %s", l->bits == 64 ? "zext" : "trunc",
                                         t32, clamped.text, l->i);
-  if (!left && is_signed(l->t)) return int_op(l, "ashr", l->s[0], by);
-  Name shifted = int_op(l, left ? "shl" : "lshr", l->s[0], by);
-  return choose(l, past, constant(l, 0, l->bits), shifted);
+  if (!left && lanes_is_signed(l->t)) return lanes_int(l, "ashr", l->s[0], by);
+  Name shifted = lanes_int(l, left ? "shl" : "lshr", l->s[0], by);
+  return lanes_choose(l, past, lanes_constant(l, 0, l->bits), shifted);
 }
 
 // Division by zero gives all ones; INT_MIN / -1 wraps.
 static Name divide(Lanes *l, bool rem) {
-  Name zero = constant(l, 0, l->bits), one = constant(l, 1, l->bits),
-       ones = constant(l, ~0ull, l->bits);
-  Name by_zero = compare(l, "eq", l->s[1], zero), safe = choose(l, by_zero, one, l->s[1]);
-  if (!is_signed(l->t)) {
-    Name q = int_op(l, rem ? "urem" : "udiv", l->s[0], safe);
-    return choose(l, by_zero, ones, q);
+  Name zero = lanes_constant(l, 0, l->bits), one = lanes_constant(l, 1, l->bits),
+       ones = lanes_constant(l, ~0ull, l->bits);
+  Name by_zero = lanes_compare(l, "eq", l->s[1], zero),
+       safe = lanes_choose(l, by_zero, one, l->s[1]);
+  if (!lanes_is_signed(l->t)) {
+    Name q = lanes_int(l, rem ? "urem" : "udiv", l->s[0], safe);
+    return lanes_choose(l, by_zero, ones, q);
   }
-  Name by_minus = compare(l, "eq", l->s[1], ones);
-  safe = choose(l, by_minus, one, safe);
-  Name q = int_op(l, rem ? "srem" : "sdiv", l->s[0], safe);
-  q = choose(l, by_minus, rem ? zero : int_op(l, "sub", zero, l->s[0]), q);
-  return choose(l, by_zero, ones, q);
-}
-
-static Name high_product(Lanes *l) {
-  unsigned wide = l->bits * 2;
-  const char *w = region_int(l->f, wide), *how = is_signed(l->t) ? "sext" : "zext";
-  Name a = region_emit(l->r, "%s %s %s to %s", how, l->i, l->s[0].text, w);
-  Name b = region_emit(l->r, "%s %s %s to %s", how, l->i, l->s[1].text, w);
-  Name p = region_emit(l->r, "mul %s %s, %s", w, a.text, b.text);
-  Name by = constant(l, l->bits, wide);
-  Name h = region_emit(l->r, "lshr %s %s, %s", w, p.text, by.text);
-  return region_emit(l->r, "trunc %s %s to %s", w, h.text, l->i);
+  Name by_minus = lanes_compare(l, "eq", l->s[1], ones);
+  safe = lanes_choose(l, by_minus, one, safe);
+  Name q = lanes_int(l, rem ? "srem" : "sdiv", l->s[0], safe);
+  q = lanes_choose(l, by_minus, rem ? zero : lanes_int(l, "sub", zero, l->s[0]), q);
+  return lanes_choose(l, by_zero, ones, q);
 }
 
 static Name integer(Lanes *l, const PtxInstr *in) {
-  Name a = l->s[0], b = l->s[1], zero = constant(l, 0, l->bits);
+  Name a = l->s[0], b = l->s[1], zero = lanes_constant(l, 0, l->bits);
   switch (in->op) {
-    case OP_ADD: return int_op(l, "add", a, b);
-    case OP_SUB: return int_op(l, "sub", a, b);
-    case OP_MUL: return ptx_has(in, MOD_HI) ? high_product(l) : int_op(l, "mul", a, b);
-    case OP_MAD: return int_op(l, "add", int_op(l, "mul", a, b), l->s[2]);
-    case OP_AND: return int_op(l, "and", a, b);
-    case OP_OR: return int_op(l, "or", a, b);
-    case OP_XOR: return int_op(l, "xor", a, b);
-    case OP_NOT: return int_op(l, "xor", a, constant(l, ~0ull, l->bits));
+    case OP_ADD: return lanes_int(l, "add", a, b);
+    case OP_SUB: return lanes_int(l, "sub", a, b);
+    case OP_MUL: return lanes_int(l, "mul", a, b);
+    case OP_MAD: return lanes_int(l, "add", lanes_int(l, "mul", a, b), l->s[2]);
+    case OP_AND: return lanes_int(l, "and", a, b);
+    case OP_OR: return lanes_int(l, "or", a, b);
+    case OP_XOR: return lanes_int(l, "xor", a, b);
+    case OP_NOT: return lanes_int(l, "xor", a, lanes_constant(l, ~0ull, l->bits));
     case OP_SHL: return shift(l, true);
     case OP_SHR: return shift(l, false);
-    case OP_NEG: return int_op(l, "sub", zero, a);
-    case OP_ABS: return choose(l, compare(l, "slt", a, zero), int_op(l, "sub", zero, a), a);
-    case OP_MIN: return choose(l, compare(l, is_signed(l->t) ? "slt" : "ult", a, b), a, b);
-    case OP_MAX: return choose(l, compare(l, is_signed(l->t) ? "sgt" : "ugt", a, b), a, b);
+    case OP_NEG: return lanes_int(l, "sub", zero, a);
+    case OP_ABS:
+      return lanes_choose(l, lanes_compare(l, "slt", a, zero), lanes_int(l, "sub", zero, a), a);
+    case OP_MIN:
+      return lanes_choose(l, lanes_compare(l, lanes_is_signed(l->t) ? "slt" : "ult", a, b), a, b);
+    case OP_MAX:
+      return lanes_choose(l, lanes_compare(l, lanes_is_signed(l->t) ? "sgt" : "ugt", a, b), a, b);
     case OP_DIV: return divide(l, false);
     case OP_REM: return divide(l, true);
     default: l->r->failed = true; return a;
@@ -214,7 +173,8 @@ static Name arithmetic(Lanes *l, const PtxInstr *in, const Name *x) {
   if (in->op == OP_SQRT)
     return region_emit(l->r, "call %s @llvm.sqrt.%s(%s %s)", l->fl, suffix, l->fl, x[0].text);
   if (in->op == OP_RCP) {
-    Name one = to_float(l, constant(l, 0x3f800000, 32));
+    uint64_t bits = l->bits == 64 ? 0x3ff0000000000000ull : 0x3f800000;
+    Name one = lanes_to_float(l, lanes_constant(l, bits, l->bits));
     return region_emit(l->r, "fdiv %s %s, %s", l->fl, one.text, x[0].text);
   }
   return region_emit(l->r, "call %s @llvm.fma.%s(%s %s, %s %s, %s %s)", l->fl, suffix, l->fl,
@@ -223,64 +183,79 @@ static Name arithmetic(Lanes *l, const PtxInstr *in, const Name *x) {
 
 // A NaN result of doubles is the first NaN among its operands, made quiet; in which order they are
 // looked at, the execute functions say.
-static Name propagate(Lanes *l, const PtxInstr *in, Name result, const Name *x) {
+static Name first_nan(Lanes *l, const PtxInstr *in, const Name *x) {
   static const uint8_t orders[3][3] = {{1, 0, 0}, {0, 1, 1}, {1, 2, 0}};
   const uint8_t *order = in->op == OP_FMA || in->op == OP_MAD ? orders[2]
                          : in->op == OP_DIV                   ? orders[1]
                                                               : orders[0];
-  unsigned n = in->op == OP_SQRT ? 1 : order == orders[2] ? 3 : 2;
-  Name u = constant(l, 0xfff8000000000000ull, 64), quiet = constant(l, 0x0008000000000000ull, 64);
+  unsigned n = in->nops == 2 ? 1 : order == orders[2] ? 3 : 2;
+  Name u = lanes_constant(l, 0xfff8000000000000ull, 64);
   for (unsigned k = n; k-- > 0;) {
     unsigned s = n == 1 ? 0 : order[k];
-    Name nan = float_compare(l, "uno", x[s], x[s]);
-    u = choose(l, nan, int_op(l, "or", l->s[s], quiet), u);
+    Name nan = lanes_float_compare(l, "uno", x[s], x[s]);
+    u = lanes_choose(l, nan, lanes_with(l, "or", l->s[s], 0x0008000000000000ull), u);
   }
-  Name nan = float_compare(l, "uno", result, result);
-  return choose(l, nan, u, to_int(l, result));
+  return u;
+}
+
+static Name propagate(Lanes *l, const PtxInstr *in, Name result, const Name *x) {
+  Region *r = l->r;
+  Name nan = lanes_float_compare(l, "uno", result, result), bits = lanes_to_int(l, result);
+  if (l->f == FORM_SAME) return lanes_choose(l, nan, first_nan(l, in, x), bits);
+  // most results are numbers: the choice is made only where one of 32 is none
+  Name here = region_label(r), rare = region_label(r), done = region_label(r);
+  Name mask = region_emit(r, "bitcast <32 x i1> %s to i32", nan.text);
+  Name none = region_emit(r, "icmp eq i32 %s, 0", mask.text);
+  region_line(r, "br label %%%s", here.text);
+  region_place(r, here);
+  region_expect(r, none, done, rare);
+  region_place(r, rare);
+  Name chosen = lanes_choose(l, nan, first_nan(l, in, x), bits);
+  region_line(r, "br label %%%s", done.text);
+  region_place(r, done);
+  return region_emit(r, "phi %s [ %s, %%%s ], [ %s, %%%s ]", l->i, bits.text, here.text,
+                     chosen.text, rare.text);
 }
 
 // neg and abs change the sign bit; a NaN becomes the canonical one, of f64 only quiet.
 static Name change_sign(Lanes *l, bool negate) {
   bool f32 = l->bits == 32;
-  Name sign = constant(l, f32 ? 0x80000000u : 0x8000000000000000ull, l->bits);
-  Name rest = constant(l, f32 ? 0x7fffffffu : 0x7fffffffffffffffull, l->bits);
-  Name changed = negate ? int_op(l, "xor", l->s[0], sign) : int_op(l, "and", l->s[0], rest);
-  Name x = to_float(l, l->s[0]), nan = float_compare(l, "uno", x, x);
-  Name instead = f32 ? rest : int_op(l, "or", l->s[0], constant(l, 0x0008000000000000ull, 64));
-  return choose(l, nan, instead, changed);
+  Name sign = lanes_constant(l, f32 ? 0x80000000u : 0x8000000000000000ull, l->bits);
+  Name rest = lanes_constant(l, f32 ? 0x7fffffffu : 0x7fffffffffffffffull, l->bits);
+  Name changed = negate ? lanes_int(l, "xor", l->s[0], sign) : lanes_int(l, "and", l->s[0], rest);
+  Name x = lanes_to_float(l, l->s[0]), nan = lanes_float_compare(l, "uno", x, x);
+  Name instead = f32 ? rest
+                     : lanes_int(l, "or", l->s[0], lanes_constant(l, 0x0008000000000000ull, 64));
+  return lanes_choose(l, nan, instead, changed);
 }
 
-// -0 is less than +0, a NaN loses: compared as integers in the order of the floats.
+// -0 is less than +0, a NaN loses: compared as integers in the order of the floats. Of two NaNs
+// the result is the canonical one, of f64 the second.
 static Name min_max(Lanes *l, bool max) {
   Name key[2], nan[2];
   for (unsigned k = 0; k < 2; k++) {
-    Name sign = int_op(l, "ashr", l->s[k], constant(l, 31, 32));
-    Name flip = int_op(l, "and", sign, constant(l, 0x7fffffff, 32));
-    key[k] = int_op(l, "xor", l->s[k], flip);
-    Name x = to_float(l, l->s[k]);
-    nan[k] = float_compare(l, "uno", x, x);
+    Name sign = lanes_with(l, "ashr", l->s[k], l->bits - 1);
+    Name flip = lanes_with(l, "lshr", sign, 1);
+    key[k] = lanes_int(l, "xor", l->s[k], flip);
+    Name x = lanes_to_float(l, l->s[k]);
+    nan[k] = lanes_float_compare(l, "uno", x, x);
   }
-  Name c = compare(l, max ? "sgt" : "slt", key[0], key[1]);
-  Name v = choose(l, c, l->s[0], l->s[1]);
-  v = choose(l, nan[0], l->s[1], v);
-  v = choose(l, nan[1], l->s[0], v);
+  Name c = lanes_compare(l, max ? "sgt" : "slt", key[0], key[1]);
+  Name v = lanes_choose(l, c, l->s[0], l->s[1]);
+  v = lanes_choose(l, nan[0], l->s[1], v);
+  v = lanes_choose(l, nan[1], l->s[0], v);
   Name both = region_emit(l->r, "and %s %s, %s", l->b, nan[0].text, nan[1].text);
-  return choose(l, both, constant(l, 0x7fffffff, 32), v);
-}
-
-// .ftz: a subnormal number becomes zero with its sign.
-static Name flush(Lanes *l, Name bits) {
-  Name exponent = int_op(l, "and", bits, constant(l, 0x7f800000, 32));
-  Name tiny = compare(l, "eq", exponent, constant(l, 0, 32));
-  return choose(l, tiny, int_op(l, "and", bits, constant(l, 0x80000000u, 32)), bits);
+  Name instead = l->bits == 32 ? lanes_constant(l, 0x7fffffff, 32)
+                               : lanes_with(l, "or", l->s[1], 0x0008000000000000ull);
+  return lanes_choose(l, both, instead, v);
 }
 
 // The least normal number may have been rounded up to, and is zero then (arith_float.h): the
 // interpreter knows.
 static void leave_if_least_normal(Lanes *l, const Inst *first, Name bits) {
   Region *r = l->r;
-  Name magnitude = int_op(l, "and", bits, constant(l, 0x7fffffff, 32));
-  Name least = compare(l, "eq", magnitude, constant(l, 0x00800000, 32));
+  Name magnitude = lanes_int(l, "and", bits, lanes_constant(l, 0x7fffffff, 32));
+  Name least = lanes_compare(l, "eq", magnitude, lanes_constant(l, 0x00800000, 32));
   if (l->f == FORM_VECTOR) {
     least = region_emit(r, "bitcast <32 x i1> %s to i32", least.text);
     least = region_emit(r, "icmp ne i32 %s, 0", least.text);
@@ -294,21 +269,21 @@ static void leave_if_least_normal(Lanes *l, const Inst *first, Name bits) {
 static Name floating(Lanes *l, const Inst *first) {
   const PtxInstr *in = first->src;
   bool ftz = ptx_has(in, MOD_FTZ) && l->bits == 32;
-  for (unsigned k = 0; ftz && k + 1u < in->nops; k++) l->s[k] = flush(l, l->s[k]);
+  for (unsigned k = 0; ftz && k + 1u < in->nops; k++) l->s[k] = lanes_flush(l, l->s[k]);
   if (in->op == OP_NEG || in->op == OP_ABS) return change_sign(l, in->op == OP_NEG);
   if (in->op == OP_MIN || in->op == OP_MAX) return min_max(l, in->op == OP_MAX);
   Name x[3];
-  for (unsigned k = 0; k + 1u < in->nops; k++) x[k] = to_float(l, l->s[k]);
+  for (unsigned k = 0; k + 1u < in->nops; k++) x[k] = lanes_to_float(l, l->s[k]);
   Name result = arithmetic(l, in, x);
   if (ftz) {
-    Name bits = flush(l, to_int(l, result));
+    Name bits = lanes_flush(l, lanes_to_int(l, result));
     if (in->op != OP_ADD && in->op != OP_SUB) leave_if_least_normal(l, first, bits);
-    result = to_float(l, bits);
+    result = lanes_to_float(l, bits);
   }
   if (l->bits == 64) return propagate(l, in, result, x);
-  if (l->r->lazy_nan[in->ops[0].reg->id]) return to_int(l, result);
-  Name nan = float_compare(l, "uno", result, result);
-  return choose(l, nan, constant(l, 0x7fffffff, 32), to_int(l, result));
+  if (l->r->lazy_nan[in->ops[0].reg->id]) return lanes_to_int(l, result);
+  Name nan = lanes_float_compare(l, "uno", result, result);
+  return lanes_choose(l, nan, lanes_constant(l, 0x7fffffff, 32), lanes_to_int(l, result));
 }
 
 // --- comparison ---
@@ -330,17 +305,18 @@ static Name setp(Lanes *l, const PtxInstr *in) {
   const char *how = NULL;
   for (size_t k = 0; k < ARRAY_LEN(comparisons) && !how; k++)
     if (ptx_has(in, comparisons[k].mod))
-      how = is_float          ? comparisons[k].as_float
-            : is_signed(l->t) ? comparisons[k].as_signed
-                              : comparisons[k].as_unsigned;
+      how = is_float                ? comparisons[k].as_float
+            : lanes_is_signed(l->t) ? comparisons[k].as_signed
+                                    : comparisons[k].as_unsigned;
   if (!how) {
     l->r->failed = true;
     return result;
   }
   for (unsigned k = 0; k < 2 && is_float && ptx_has(in, MOD_FTZ) && l->bits == 32; k++)
-    l->s[k] = flush(l, l->s[k]);
-  result = is_float ? float_compare(l, how, to_float(l, l->s[0]), to_float(l, l->s[1]))
-                    : compare(l, how, l->s[0], l->s[1]);
+    l->s[k] = lanes_flush(l, l->s[k]);
+  result = is_float
+               ? lanes_float_compare(l, how, lanes_to_float(l, l->s[0]), lanes_to_float(l, l->s[1]))
+               : lanes_compare(l, how, l->s[0], l->s[1]);
   const char *with = ptx_has(in, MOD_AND)   ? "and"
                      : ptx_has(in, MOD_OR)  ? "or"
                      : ptx_has(in, MOD_XOR) ? "xor"
@@ -348,75 +324,30 @@ static Name setp(Lanes *l, const PtxInstr *in) {
   return with ? region_emit(l->r, "%s %s %s, %s", with, l->b, result.text, l->s[2].text) : result;
 }
 
-static Name from_integer(Lanes *l, const PtxInstr *in) {
-  bool f64 = in->types[0] == TYPE_F64;
-  const char *to = region_float(l->f, f64 ? 64 : 32);
-  Name x = region_emit(l->r, "%s %s %s to %s", is_signed(in->types[1]) ? "sitofp" : "uitofp",
-                       region_int(l->f, 32), l->s[0].text, to);
-  return region_emit(l->r, "bitcast %s %s to %s", to, x.text, region_int(l->f, f64 ? 64 : 32));
-}
-
-// From an integer of `from` bits to one of `to`.
-static Name resize(Lanes *l, Name v, unsigned from, unsigned to, bool with_sign) {
-  if (from == to) return v;
-  return region_emit(l->r, "%s %s %s to %s",
-                     from > to   ? "trunc"
-                     : with_sign ? "sext"
-                                 : "zext",
-                     region_int(l->f, from), v.text, region_int(l->f, to));
-}
-
-// The low bits of the source register are the source; the result is extended to its register.
-static Name small_cvt(Lanes *l, const PtxInstr *in) {
-  unsigned d = 8 * ptx_type_size(in->types[0]), s = 8 * ptx_type_size(in->types[1]);
-  Name v = resize(l, l->s[0], region_bits(in->ops[1].reg), s, false);
-  v = resize(l, v, s, d, is_signed(in->types[1]));
-  return resize(l, v, d, region_bits(in->ops[0].reg), is_signed(in->types[0]));
-}
-
-static Name to_integer(Lanes *l, const PtxInstr *in) {
-  bool v = l->f == FORM_VECTOR;
-  return region_emit(l->r, "call %s @llvm.fpto%ci.sat.%si32.%sf32(%s %s)", region_int(l->f, 32),
-                     is_signed(in->types[0]) ? 's' : 'u', v ? "v32" : "", v ? "v32" : "", l->fl,
-                     to_float(l, l->s[0]).text);
-}
-
-static Name convert(Lanes *l, const PtxInstr *in) {
-  if (region_is_small_cvt(in)) return small_cvt(l, in);
-  return in->types[1] == TYPE_F32 ? to_integer(l, in) : from_integer(l, in);
-}
-
-static Name count_bits(Lanes *l, const PtxInstr *in) {
-  const char *name = in->op == OP_POPC ? "ctpop" : in->op == OP_CLZ ? "ctlz" : "bitreverse";
-  return region_emit(l->r, "call %s @llvm.%s.%si32(%s %s%s)", l->i, name,
-                     l->f == FORM_VECTOR ? "v32" : "", l->i, l->s[0].text,
-                     in->op == OP_CLZ ? ", i1 false" : "");
-}
-
 static Name element(Lanes *l, const Inst *first) {
   const PtxInstr *in = first->src;
   switch (in->op) {
     case OP_SETP: return setp(l, in);
-    case OP_CVT: return convert(l, in);
-    case OP_POPC:
-    case OP_CLZ:
-    case OP_BREV: return count_bits(l, in);
-    case OP_SELP: return choose(l, l->s[2], l->s[0], l->s[1]);
+    case OP_CVT: return region_convert(l, in);
+    case OP_SELP: return lanes_choose(l, l->s[2], l->s[0], l->s[1]);
     default: break;
   }
+  if (region_is_bit_op(in)) return region_bit_op(l, in);
+  if (region_is_approximation(in)) return region_approximate(l, in);
   return ptx_type_kind(l->t) == KIND_FLOAT ? floating(l, first) : integer(l, in);
 }
 
 // The type of source k (from 0).
 static PtxType source_type(const PtxInstr *in, unsigned k, PtxType t) {
   if ((in->op == OP_SETP || in->op == OP_SELP) && k == 2) return TYPE_PRED;
+  if ((in->op == OP_BFE && k > 0) || (in->op == OP_BFI && k > 1)) return TYPE_U32;
   return (in->op == OP_SHL || in->op == OP_SHR) && k == 1 ? TYPE_U32 : t;
 }
 
 static LaneValue elementwise(Region *r, const Inst *first) {
   const PtxInstr *in = first->src;
   PtxType t = region_type(in);
-  LaneValue v[3];
+  LaneValue v[LANES_SOURCES];
   Form f = FORM_SAME;
   bool raw = ptx_type_kind(t) == KIND_FLOAT && in->op != OP_SELP && in->op != OP_CVT;
   for (unsigned k = 0; k + 1u < in->nops; k++) {
@@ -431,7 +362,10 @@ static LaneValue elementwise(Region *r, const Inst *first) {
              .i = region_int(f, bits),
              .fl = region_float(f, bits),
              .b = region_int(f, 1)};
-  for (unsigned k = 0; k + 1u < in->nops; k++) l.s[k] = region_as(r, &v[k], f);
+  for (unsigned k = 0; k + 1u < in->nops; k++) {
+    l.s[k] = region_as(r, &v[k], f);
+    l.width[k] = v[k].bits;
+  }
   return region_value(f, region_bits(in->ops[0].reg), element(&l, first));
 }
 

@@ -42,7 +42,7 @@ static int by_number(const void *a, const void *b) {
 
 static bool is_guarded_access(const Region *r, const Inst *in, Shape s) {
   return (s == SHAPE_LOAD || s == SHAPE_STORE) && in->fn == exec_guarded &&
-         r->lanes[in->src->guard->id] != LANES_SAME;
+         r->lanes[in->src->guard->id] != LANES_SAME && !region_can_gather(in);
 }
 
 void region_list_rest(const Region *r, Str *out) {

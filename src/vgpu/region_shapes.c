@@ -81,12 +81,12 @@ static Shape integer_shape(const Region *r, const PtxInstr *in, PtxType t) {
     case OP_MUL:
       if (ptx_has(in, MOD_WIDE)) return wide_shape(r, in, t);
       if (!all_fit(r, in, t, 3)) return SHAPE_UNKNOWN;
-      if (ptx_has(in, MOD_HI)) return size == 8 ? SHAPE_UNKNOWN : SHAPE_ELEMENT;
-      return linear ? SHAPE_MUL : SHAPE_ELEMENT;
+      return linear && !ptx_has(in, MOD_HI) ? SHAPE_MUL : SHAPE_ELEMENT;
     case OP_MAD:
       if (ptx_has(in, MOD_WIDE)) return wide_shape(r, in, t);
-      if (ptx_has(in, MOD_HI) || !all_fit(r, in, t, 4)) return SHAPE_UNKNOWN;
-      return linear ? SHAPE_MAD : SHAPE_ELEMENT;
+      if (!all_fit(r, in, t, 4)) return SHAPE_UNKNOWN;
+      return linear && !ptx_has(in, MOD_HI) ? SHAPE_MAD : SHAPE_ELEMENT;
+    case OP_SAD: return all_fit(r, in, t, 4) ? SHAPE_ELEMENT : SHAPE_UNKNOWN;
     case OP_NEG: return all_fit(r, in, t, 2) ? (linear ? SHAPE_NEG : SHAPE_ELEMENT) : SHAPE_UNKNOWN;
     case OP_ABS: return all_fit(r, in, t, 2) ? SHAPE_ELEMENT : SHAPE_UNKNOWN;
     case OP_MIN:
@@ -95,6 +95,19 @@ static Shape integer_shape(const Region *r, const PtxInstr *in, PtxType t) {
     case OP_REM: return all_fit(r, in, t, 3) ? SHAPE_ELEMENT : SHAPE_UNKNOWN;
     default: return SHAPE_UNKNOWN;
   }
+}
+
+static bool are_numbers(const PtxInstr *in, unsigned from) {
+  for (unsigned k = from; k < in->nops; k++)
+    if (in->ops[k].kind != OPD_INT) return false;
+  return true;
+}
+
+// Each nibble of the selector names a byte, not its sign.
+static bool is_plain_permutation(const PtxInstr *in) {
+  static const PtxMod modes[] = {MOD_F4E, MOD_B4E, MOD_RC8, MOD_ECL, MOD_ECR, MOD_RC16};
+  return !has_any(in, modes, ARRAY_LEN(modes)) && in->nops == 4 && are_numbers(in, 3) &&
+         !(in->ops[3].imm & 0x8888);
 }
 
 static Shape logic_shape(const Region *r, const PtxInstr *in, PtxType t) {
@@ -107,7 +120,16 @@ static Shape logic_shape(const Region *r, const PtxInstr *in, PtxType t) {
   }
   if (!is_plain_int(t)) return SHAPE_UNKNOWN;
   switch (in->op) {
-    case OP_NOT: return all_fit(r, in, t, 2) ? SHAPE_ELEMENT : SHAPE_UNKNOWN;
+    case OP_NOT:
+    case OP_CNOT: return all_fit(r, in, t, 2) ? SHAPE_ELEMENT : SHAPE_UNKNOWN;
+    case OP_SHF: return all_fit(r, in, t, 4) ? SHAPE_ELEMENT : SHAPE_UNKNOWN;
+    case OP_PRMT:
+      return is_plain_permutation(in) && all_fit(r, in, t, 4) ? SHAPE_ELEMENT : SHAPE_UNKNOWN;
+    case OP_LOP3:
+      return in->nops == 5 && are_numbers(in, 4) &&
+                     operands_fit(r, in, (PtxType[]){t, t, t, t, t}, 5)
+                 ? SHAPE_ELEMENT
+                 : SHAPE_UNKNOWN;
     case OP_AND:
     case OP_OR:
     case OP_XOR: return all_fit(r, in, t, 3) ? SHAPE_ELEMENT : SHAPE_UNKNOWN;
@@ -140,15 +162,19 @@ static unsigned operand_count(const PtxInstr *in) {
   switch (in->op) {
     case OP_FMA:
     case OP_MAD: return 4;
-    case OP_RCP:
-    case OP_SQRT:
-    case OP_NEG:
-    case OP_ABS: return 2;
-    default: return 3;
+    case OP_ADD:
+    case OP_SUB:
+    case OP_MUL:
+    case OP_DIV:
+    case OP_MIN:
+    case OP_MAX: return 3;
+    default: return 2;
   }
 }
 
 static Shape float_shape(const Region *r, const PtxInstr *in, PtxType t) {
+  if (region_is_approximation(in))
+    return all_fit(r, in, t, operand_count(in)) ? SHAPE_ELEMENT : SHAPE_UNKNOWN;
   if (in->ntypes != 1 || (t != TYPE_F32 && t != TYPE_F64) || is_modified(in)) return SHAPE_UNKNOWN;
   switch (in->op) {
     case OP_ADD:
@@ -159,12 +185,10 @@ static Shape float_shape(const Region *r, const PtxInstr *in, PtxType t) {
     case OP_DIV:
     case OP_SQRT:
     case OP_NEG:
-    case OP_ABS: break;
+    case OP_ABS:
     case OP_RCP:
     case OP_MIN:
-    case OP_MAX:
-      if (t == TYPE_F64) return SHAPE_UNKNOWN;
-      break;
+    case OP_MAX: break;
     default: return SHAPE_UNKNOWN;
   }
   return all_fit(r, in, t, operand_count(in)) ? SHAPE_ELEMENT : SHAPE_UNKNOWN;
@@ -189,9 +213,35 @@ static bool is_known_sreg(const PtxOperand *o) {
   }
 }
 
+// Registers of the compiled code, or numbers or sinks, which together are one of `bits` bits.
+static bool parts_fit(const Region *r, const PtxOperand *o, unsigned bits, bool written) {
+  unsigned n = o->nlist;
+  if (o->kind != OPD_VECTOR || (n != 2 && n != 4) || bits / n < 16) return false;
+  for (unsigned k = 0; k < n; k++) {
+    const PtxOperand *e = &o->list[k];
+    bool reg = e->kind == OPD_REG && r->kept[e->reg->id] && !e->selector && !e->negated &&
+               region_bits(e->reg) == bits / n;
+    if (!reg && !(written ? e->kind == OPD_SINK : is_immediate(e))) return false;
+  }
+  return true;
+}
+
+static Shape parts_shape(const Region *r, const PtxInstr *in, PtxType t) {
+  if (in->guard || in->nops != 2 || ptx_has(in, MOD_V2) || ptx_has(in, MOD_V4))
+    return SHAPE_UNKNOWN;
+  if (ptx_type_size(t) < 4 || ptx_type_size(t) > 8) return SHAPE_UNKNOWN;
+  unsigned bits = 8 * ptx_type_size(t);
+  const PtxOperand *d = &in->ops[0], *s = &in->ops[1];
+  if (d->kind == OPD_REG && fits(r, d, t) && parts_fit(r, s, bits, false)) return SHAPE_PACK;
+  bool whole = s->kind == OPD_REG && fits(r, s, t);
+  return whole && parts_fit(r, d, bits, true) ? SHAPE_UNPACK : SHAPE_UNKNOWN;
+}
+
 static Shape mov_shape(const Region *r, const Inst *first, uint32_t n) {
   const PtxInstr *in = first->src;
   PtxType t = region_type(in);
+  Shape parts = n == 1 ? parts_shape(r, in, t) : SHAPE_UNKNOWN;
+  if (parts != SHAPE_UNKNOWN) return parts;
   if (n != 1 || in->nops != 2 || in->ops[0].kind != OPD_REG || ptx_has(in, MOD_V2) ||
       ptx_has(in, MOD_V4) || !fits(r, &in->ops[0], t))
     return SHAPE_UNKNOWN;
@@ -209,33 +259,61 @@ static bool is_register(const Region *r, const PtxOperand *o) {
          region_bits(o->reg) >= 16;
 }
 
-bool region_is_small_cvt(const PtxInstr *in) {
-  return in->op == OP_CVT && in->ntypes == 2 && is_int(in->types[0]) && is_int(in->types[1]) &&
-         (ptx_type_size(in->types[0]) < 4 || ptx_type_size(in->types[1]) < 4);
+static bool is_half(PtxType t) { return t == TYPE_F16 || t == TYPE_BF16; }
+static bool is_plain_float(PtxType t) { return is_half(t) || t == TYPE_F32 || t == TYPE_F64; }
+
+// Is a conversion from or to a float one that region_convert.c knows?
+static bool is_known_float_cvt(const PtxInstr *in, PtxType to, PtxType from) {
+  static const PtxMod others[] = {MOD_APPROX, MOD_RZ,  MOD_RM,       MOD_RP,
+                                  MOD_RELU,   MOD_NAN, MOD_SATFINITE};
+  bool ftz = ptx_has(in, MOD_FTZ), sat = ptx_has(in, MOD_SAT);
+  if (has_any(in, others, ARRAY_LEN(others))) return false;
+  if (ftz && (from != TYPE_F32 || is_half(to))) return false;
+  if (sat && (from != TYPE_F32 || to != TYPE_F32)) return false;
+  if (!(is_plain_float(to) || is_int(to)) || !(is_plain_float(from) || is_int(from))) return false;
+  if (is_half(to)) return from == TYPE_F32;
+  return !(is_half(from) && to == TYPE_F64);
 }
 
 static Shape cvt_shape(const Region *r, const PtxInstr *in) {
-  if (in->ntypes != 2 || is_modified(in) || ptx_has(in, MOD_FTZ) || in->nops != 2 ||
-      in->ops[1].kind != OPD_REG)
+  if (in->ntypes != 2 || in->nops != 2 || !is_register(r, &in->ops[0]) ||
+      !is_register(r, &in->ops[1]))
     return SHAPE_UNKNOWN;
   PtxType to = in->types[0], from = in->types[1];
   unsigned d = ptx_type_size(to), s = ptx_type_size(from);
-  if (region_is_small_cvt(in) && is_register(r, &in->ops[0]) && is_register(r, &in->ops[1]))
-    return SHAPE_ELEMENT;
-  if (!operands_fit(r, in, (PtxType[]){to, from}, 2)) return SHAPE_UNKNOWN;
-  if (from == TYPE_F32 && (to == TYPE_S32 || to == TYPE_U32) && ptx_has(in, MOD_RZI))
-    return SHAPE_ELEMENT;
-  if (is_plain_int(to) && is_plain_int(from) && d >= 4 && s >= 4)
+  if (region_bits(in->ops[1].reg) < 8 * s) return SHAPE_UNKNOWN;
+  if (is_int(to) && is_int(from)) {
+    if (is_modified(in) || ptx_has(in, MOD_FTZ)) return SHAPE_UNKNOWN;
+    if (d < 4 || s < 4) return SHAPE_ELEMENT;
+    if (!operands_fit(r, in, (PtxType[]){to, from}, 2)) return SHAPE_UNKNOWN;
     return d == s ? SHAPE_COPY : d > s ? SHAPE_WIDEN : SHAPE_NARROW;
-  if ((to == TYPE_F32 || to == TYPE_F64) && (from == TYPE_S32 || from == TYPE_U32))
-    return SHAPE_ELEMENT;
-  return SHAPE_UNKNOWN;
+  }
+  if (!is_known_float_cvt(in, to, from)) return SHAPE_UNKNOWN;
+  unsigned bits = region_bits(in->ops[0].reg);
+  bool fits_in = is_plain_float(to) && !is_half(to) ? bits == 8 * d : bits >= 8 * d;
+  return fits_in ? SHAPE_ELEMENT : SHAPE_UNKNOWN;
 }
 
-// popc, clz, brev of 32 bits.
 static Shape bits_shape(const Region *r, const PtxInstr *in, PtxType t) {
-  bool known = in->op == OP_POPC || in->op == OP_CLZ || in->op == OP_BREV;
-  return known && ptx_type_size(t) == 4 && all_fit(r, in, t, 2) ? SHAPE_ELEMENT : SHAPE_UNKNOWN;
+  bool known = false;
+  PtxType n = TYPE_U32;
+  switch (in->op) {
+    case OP_POPC:
+    case OP_CLZ:
+    case OP_BFIND: known = operands_fit(r, in, (PtxType[]){n, t}, 2); break;
+    case OP_BREV: known = all_fit(r, in, t, 2); break;
+    case OP_BFE:
+      known = in->nops == 4 && are_numbers(in, 2) &&
+              operands_fit(r, in, (PtxType[]){t, t, n, n}, 4);
+      break;
+    case OP_BFI:
+      known = in->nops == 5 && are_numbers(in, 3) &&
+              operands_fit(r, in, (PtxType[]){t, t, t, n, n}, 5);
+      break;
+    case OP_DP4A: known = all_fit(r, in, n, 4); break;
+    default: break;
+  }
+  return known ? SHAPE_ELEMENT : SHAPE_UNKNOWN;
 }
 
 // Loads and stores whose addresses are looked at here. Others go to their execute functions.
@@ -255,6 +333,8 @@ static Shape access_shape(const Region *r, const Inst *first, uint32_t n) {
   const PtxOperand *base = address->nlist ? &address->list[0] : address;
   bool known = (base->kind == OPD_REG && r->kept[base->reg->id]) || base->kind == OPD_VAR;
   if (!known || d->order != ORDER_PLAIN || d->count > 4) return SHAPE_UNKNOWN;
+  if (d->space == SPACE_LOCAL && base->kind == OPD_REG && region_can_gather(first))
+    return SHAPE_LOCAL;
   bool global = (d->space == SPACE_GLOBAL || d->space == SPACE_GENERIC) && d->address_width == 8;
   bool shared = d->space == SPACE_SHARED;
   return global || shared ? (is_load ? SHAPE_LOAD : SHAPE_STORE) : SHAPE_UNKNOWN;
@@ -306,6 +386,7 @@ static Shape arith_shape(const Region *r, const Inst *first, uint32_t n) {
                      operands_fit(r, in, (PtxType[]){t, t, t, TYPE_PRED}, 4)
                  ? SHAPE_ELEMENT
                  : SHAPE_UNKNOWN;
+    case FAMILY_ARITH_SPECIAL: return float_shape(r, in, t);
     case FAMILY_ARITH_TYPED:
       return ptx_type_kind(t) == KIND_FLOAT ? float_shape(r, in, t) : integer_shape(r, in, t);
     default: return SHAPE_UNKNOWN;

@@ -114,6 +114,7 @@ bool region_is_live(const uint64_t *set, const PtxReg *reg) {
 
 // --- entering ---
 void region_declare(Region *r) {
+  region_line(r, "%%unused = alloca i32");
   for (uint32_t i = 0; i < r->func->nregs; i++) {
     if (!r->kept[i]) continue;
     unsigned bits = region_bits(r->func->regs[i]);
@@ -123,6 +124,10 @@ void region_declare(Region *r) {
     if (c != LANES_LINEAR && c != LANES_ROWS) continue;
     if (c == LANES_LINEAR) region_line(r, "%%r%ux = alloca %s", i, region_int(FORM_SAME, bits));
     if (r->columns < LANES) region_line(r, "%%r%uy = alloca %s", i, region_int(FORM_SAME, bits));
+  }
+  for (uint32_t i = 0; i < MOST_PREFETCHED && !r->block; i++) {
+    region_line(r, "%%address%u = alloca i64", i);
+    region_line(r, "store i64 0, ptr %%address%u", i);
   }
   region_masked_declare(r);
 }
@@ -182,6 +187,7 @@ static void emit_entry(Region *r, uint32_t head) {
 
 bool region_is_entry(const Region *r, uint32_t i) {
   const Inst *in = &r->code->insts[i];
+  if (r->inside[i] || r->closed[i]) return false;
   return region_is_head(in) && !region_is_cold(r, in) && region_live_at(r, in);
 }
 
@@ -312,9 +318,12 @@ static void emit_body(Region *r, uint32_t i) {
     case SHAPE_UNKNOWN: region_call(r, first, r->group_end[i] - i); break;
     case SHAPE_PARAM:
     case SHAPE_LOAD:
-    case SHAPE_STORE: region_access(r, first, s); break;
+    case SHAPE_STORE:
+    case SHAPE_LOCAL: region_access(r, first, s); break;
     case SHAPE_SHUFFLE:
     case SHAPE_VOTE: region_warp(r, first->src, s); break;
+    case SHAPE_PACK: region_pack(r, first->src); break;
+    case SHAPE_UNPACK: region_unpack(r, first->src); break;
     case SHAPE_SREG: {
       const PtxReg *g = first->src->guard;
       if (g && r->lanes[g->id] != LANES_SAME) region_call(r, first, r->group_end[i] - i);
@@ -372,6 +381,7 @@ static void emit_code(Region *r) {
   for (uint32_t i = 0; i < n; i++) {
     const Inst *in = &r->code->insts[i];
     if (region_is_entry(r, i) || r->waits[i]) label[i] = true;
+    if (r->inside[i] || r->predicated_end[i]) continue;
     if (in->fn == exec_jump || in->fn == exec_branch) label[target_of(r, in)] = true;
     if (in->fn == exec_branch) label[i + 1] = true;
     if (is_switch(r, in))
@@ -385,8 +395,9 @@ static void emit_code(Region *r) {
       r->ngroups = 0;
       open = true;
     }
-    uint32_t next = r->group_end[i] ? r->group_end[i] : i + 1;
-    if (open) open = emit_at(r, i);
+    uint32_t next = region_after(r, i);
+    if (r->predicated_end[i]) next = open ? region_predicated(r, i) : r->predicated_end[i];
+    else if (open) open = emit_at(r, i);
     i = next;
   }
   if (open) region_line(r, "unreachable");
@@ -400,26 +411,8 @@ static void emit_code(Region *r) {
 
 static void emit_end(Region *r) {
   str_add(r->to, "}\n");
-  static const char *const suffix[] = {"f32", "f64", "v32f32", "v32f64"}, *const type[] = {
-                                                                              "float", "double",
-                                                                              "<32 x float>",
-                                                                              "<32 x double>"};
-  for (unsigned k = 0; k < 4; k++) {
-    str_printf(r->to, "declare %s @llvm.fma.%s(%s, %s, %s)\n", type[k], suffix[k], type[k], type[k],
-               type[k]);
-    str_printf(r->to, "declare %s @llvm.sqrt.%s(%s)\n", type[k], suffix[k], type[k]);
-  }
-  for (unsigned k = 0; k < 2; k++) {
-    const char *v = k ? "v32" : "", *i = region_int(k ? FORM_VECTOR : FORM_SAME, 32);
-    str_printf(r->to, "declare %s @llvm.ctpop.%si32(%s)\n", i, v, i);
-    str_printf(r->to, "declare %s @llvm.ctlz.%si32(%s, i1)\n", i, v, i);
-    str_printf(r->to, "declare %s @llvm.bitreverse.%si32(%s)\n", i, v, i);
-    for (unsigned s = 0; s < 2; s++)
-      str_printf(r->to, "declare %s @llvm.fpto%ci.sat.%si32.%sf32(%s)\n", i, s ? 's' : 'u', v, v,
-                 k ? "<32 x float>" : "float");
-  }
-  str_add(r->to, "declare i64 @llvm.cttz.i64(i64, i1)\n"
-                 "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)\n!0 = !{}\n"
+  region_declare_calls(r);
+  str_add(r->to, "!0 = !{}\n"
                  "!1 = !{!\"branch_weights\", i32 2000, i32 1}\n"
                  "!2 = !{!\"branch_weights\", i32 1, i32 1000, i32 1000}\n");
   str_add(r->to, "attributes #0 = { nounwind \"prefer-vector-width\"=\"512\" "
@@ -434,6 +427,7 @@ static uint32_t count_warm(const Region *r) {
 
 static void emit_text(Region *r, Str *rest) {
   region_classify(r);
+  region_find_predicated(r);
   region_masked_find(r);
   if (r->block) {
     region_block_start(r);
@@ -460,6 +454,10 @@ static bool write_text(Region *r, Str *rest) {
   r->cold = ARENA_ARRAY(&arena, bool, r->cfg->nblocks + 1);
   r->stops = ARENA_ARRAY(&arena, uint8_t, r->code->ninsts + 1);
   r->waits = ARENA_ARRAY(&arena, uint8_t, r->code->ninsts + 1);
+  r->predicated_end = ARENA_ARRAY(&arena, uint32_t, r->code->ninsts + 1);
+  r->inside = ARENA_ARRAY(&arena, bool, r->code->ninsts + 1);
+  r->apart = ARENA_ARRAY(&arena, bool, r->code->ninsts + 1);
+  r->closed = ARENA_ARRAY(&arena, bool, r->code->ninsts + 1);
   r->crosses = ARENA_ARRAY(&arena, bool, r->func->nregs + 1);
   region_find_cold(r);
   find_registers(r, &arena);

@@ -7,7 +7,7 @@
 #ifndef WG_VGPU_H
 #define WG_VGPU_H
 
-#include "base/base.h"
+#include "base/api_words.h"
 #include "ptx/ptx.h"
 
 typedef enum { VGPU_JIT_AUTO, VGPU_JIT_OFF, VGPU_JIT_ALWAYS } VgpuJit;  // as --jit says
@@ -157,6 +157,7 @@ typedef struct VgpuLaunch {
   uint32_t dynamic_shared;
   const void *params;  // kernel's param_bytes bytes, copied
   bool cooperative;
+  ApiId api;             // whose words a fault's text has
   uint32_t stack_limit;  // bytes of local memory per thread; 0: default
   uint32_t depth;        // of a kernel that a kernel launched; 0: the host did
   // where device printf text goes; called with a lock held, in the order printed

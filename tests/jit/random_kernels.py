@@ -95,6 +95,80 @@ class Kernel:
                f"mov.b64 {rd}, {self.reg('d')}"]
         self.put(g + rng.choice(ops) + ";")
 
+    def bits(self):
+        """Funnel shifts, tables, permutations, bit fields, parts of registers."""
+        rng, g = self.rng, self.guard()
+        r, rd = self.reg("r"), self.reg("rd")
+        a, b, c = self.reg("r"), self.src("r"), self.src("r")
+        k, n, t = rng.choice([("r", 32, "32"), ("rd", 64, "64")])
+        d, x, y = self.reg(k), self.reg(k), self.reg(k)
+        pos, length = rng.choice([0, 3, 8, 31, 32, 40]), rng.choice([0, 1, 5, 16, 33, 64])
+        s = rng.choice("su")
+        parts = [self.reg("r"), self.reg("r")]
+        ops = [f"shf.{rng.choice('lr')}.{rng.choice(['wrap', 'clamp'])}.b32 {r}, {a}, {b}, {c}",
+               f"shf.l.wrap.b32 {r}, {a}, {a}, {rng.choice([1, 7, 13, 32])}",
+               f"lop3.b32 {r}, {a}, {b}, {c}, {rng.randrange(256)}",
+               f"prmt.b32 {r}, {a}, {b}, {rng.choice([0x3210, 0x7531, 0x0123, 0x5410, 0x9876])}",
+               f"prmt.b32 {r}, {a}, {b}, {self.reg('r')}",
+               f"bfe.{s}{t} {d}, {x}, {pos}, {length}", f"bfi.b{t} {d}, {x}, {y}, {pos}, {length}",
+               f"bfe.{s}{t} {d}, {x}, {self.reg('r')}, {length}",
+               f"bfind.{s}{t} {r}, {x}", f"bfind.shiftamt.{s}{t} {r}, {x}", f"popc.b{t} {r}, {x}",
+               f"clz.b{t} {r}, {x}", f"brev.b{t} {d}, {x}", f"cnot.b{t} {d}, {x}",
+               f"mul.hi.{s}64 {rd}, {self.reg('rd')}, {self.reg('rd')}",
+               f"mad.hi.{s}{t} {d}, {x}, {y}, {self.reg(k)}", f"sad.{s}{t} {d}, {x}, {y}, {d}",
+               f"dp4a.{rng.choice('su')}32.{s}32 {r}, {a}, {b}, {c}"]
+        self.put(g + rng.choice(ops) + ";")
+        if rng.random() < 0.3:
+            self.put(rng.choice([
+                f"mov.b64 {rd}, {{{a}, {self.reg('r')}}};",
+                f"{g}mov.b64 {{{parts[0]}, {parts[1]}}}, {rd};" if parts[0] != parts[1] else
+                f"mov.b64 {{{a}, _}}, {rd};",
+                f"mov.b32 {{%h0, %h1}}, {a};", f"mov.b32 {r}, {{%h2, {self.reg('h')}}};",
+                f"mov.b64 {rd}, {{%h0, %h1, %h2, %h0}};"]))
+
+    def convert(self):
+        rng, g = self.rng, self.guard()
+        f, d, r, rd, h = (self.reg(k) for k in ("f", "d", "r", "rd", "h"))
+        s, n = rng.choice("su"), rng.choice([32, 64])
+        whole = rng.choice(["rni", "rzi", "rmi", "rpi"])
+        ftz = rng.choice(["", "", ".ftz"])
+        k = {32: r, 64: rd}[n]
+        ops = [f"cvt.rn.f32.f64 {f}, {d}", f"cvt{ftz}.f64.f32 {d}, {f}",
+               f"cvt.{whole}{ftz}.f32.f32 {f}, {self.reg('f')}",
+               f"cvt.{whole}.f64.f64 {d}, {self.reg('d')}",
+               f"cvt{ftz}.sat.f32.f32 {f}, {self.reg('f')}",
+               f"cvt.{whole}{ftz}.{s}{n}.f32 {k}, {f}", f"cvt.{whole}.{s}{n}.f64 {k}, {d}",
+               f"cvt.{whole}.{s}16.f32 {h}, {f}", f"cvt.{whole}.{s}8.f32 {r}, {f}",
+               f"cvt.{whole}.{s}8.f64 {r}, {d}", f"cvt.{whole}.{s}16.f64 {h}, {d}",
+               f"cvt.rn.f32.{s}{n} {f}, {k}", f"cvt.rn.f64.{s}{n} {d}, {k}",
+               f"cvt.rn.f32.{s}16 {f}, {h}", f"cvt.rn.f32.{s}8 {f}, {r}",
+               f"cvt.rn.f16.f32 {h}, {f}", f"cvt.f32.f16 {f}, {h}", f"cvt.rn.bf16.f32 {h}, {f}",
+               f"cvt.rni.s32.f16 {r}, {h}", f"min.f64 {d}, {d}, {self.reg('d')}",
+               f"max.f64 {d}, {self.reg('d')}, {d}", f"rcp.rn.f64 {d}, {self.reg('d')}"]
+        self.put(g + rng.choice(ops) + ";")
+
+    def approximate(self):
+        rng, g = self.rng, self.guard()
+        f, a, b = self.reg("f"), self.src("f"), self.reg("f")
+        ftz = rng.choice(["", "", ".ftz"])
+        ops = [f"{op}.approx{ftz}.f32 {f}, {a}" for op in
+               ("rcp", "sqrt", "rsqrt", "sin", "cos", "lg2", "ex2")]
+        ops += [f"tanh.approx.f32 {f}, {a}", f"div.approx{ftz}.f32 {f}, {a}, {b}",
+                f"div.full{ftz}.f32 {f}, {a}, {b}"]
+        self.put(g + rng.choice(ops) + ";")
+
+    def local(self):
+        """Local memory, at a place of its own for each lane or the same for all."""
+        rng = self.rng
+        self.put(f"and.b32 %at, {rng.choice(['%tx', self.reg('r'), '%n0'])}, 7;")
+        self.put("mul.wide.u32 %off, %at, 8;\n\tadd.s64 %ra, %own, %off;")
+        kind, t = rng.choice([("r", "b32"), ("rd", "b64"), ("r", "u8"), ("r", "s16"), ("f", "f32")])
+        at = rng.choice([0, 8, 16])
+        if rng.random() < 0.5:
+            self.put(f"{self.guard()}st.local.{t} [%ra+{at}], {self.reg(kind)};")
+        else:
+            self.put(f"{self.guard()}ld.local.{t} {self.reg(kind)}, [%ra+{at}];")
+
     def floating(self):
         rng, g = self.rng, self.guard()
         k, t = rng.choice([("f", "f32"), ("f", "f32"), ("d", "f64")])
@@ -182,13 +256,17 @@ class Kernel:
         self.put("mul.wide.u32 %off, %at, 4;\n\tadd.s64 %ra, %lines0, %off;")
         if rng.random() < 0.5:
             self.put(f"ld.global.u32 {self.reg('r')}, [%ra];")
-        self.put(f"{self.guard()}st.global.u32 [%ra], {self.src('r')};")
+        self.put(f"{self.guard()}st.global.{rng.choice(['u32', 'u32', 'u8', 'u16'])} [%ra], "
+                 f"{self.reg('r')};")
 
     def shared(self):
         rng = self.rng
-        if self.depth and (not self.calm or self.apart):
-            return
         r, s = self.reg("r"), self.reg("f")
+        if self.depth and (not self.calm or self.apart):  # some lanes alone: no barrier
+            self.put(f"{self.guard()}st.shared.u32 [%mine], {r};")
+            at = rng.choice(["%mine", f"tile+{4 * rng.randrange(8)}"])
+            self.put(f"ld.shared.u32 {self.reg('r')}, [{at}];")
+            return
         self.put(f"st.shared.u32 [%mine], {r};")
         self.barrier()
         way = rng.randrange(4)
@@ -276,6 +354,35 @@ class Kernel:
         self.depth -= 1
         self.apart -= not self.calm
 
+    def choice(self):
+        """Some lanes skip a few instructions, as data says: these become straight code."""
+        rng, p, end = self.rng, self.reg("p"), self.label()
+        self.address("r")
+        self.put(f"ld.global.u32 %at, [%ra];\n\tand.b32 %at, %at, {rng.choice([1, 3, 7])};")
+        self.put(f"setp.eq.u32 {p}, %at, 0;")
+        self.put(f"@{rng.choice(['', '!'])}{p} bra {end};")
+        self.compute(rng.randrange(1, 4))
+        if rng.random() < 0.4:  # a second test, with the same end
+            self.put(f"@{rng.choice(['', '!'])}{self.reg('p')} bra {end};")
+            self.compute(rng.randrange(1, 3))
+        if rng.random() < 0.3:  # one inside
+            inner = self.label()
+            self.put(f"@{self.reg('p')} bra {inner};")
+            self.compute(rng.randrange(1, 3))
+            self.lines.append(f"{inner}:")
+        if rng.random() < 0.4:  # the other way
+            other = self.label()
+            self.put(f"bra {other};")
+            self.lines.append(f"{end}:")
+            self.compute(rng.randrange(1, 4))
+            end = other
+        self.lines.append(f"{end}:")
+
+    def compute(self, n):
+        for _ in range(n):
+            self.rng.choice([self.integer, self.wide, self.floating, self.compare, self.bits,
+                             self.convert])()
+
     def switch(self):
         rng, table, end = self.rng, self.label(), self.label()
         ways = [self.label() for _ in range(4)]
@@ -320,7 +427,8 @@ class Kernel:
 
     def body(self, n):
         simple = [self.integer, self.integer, self.wide, self.floating, self.floating, self.compare,
-                  self.load, self.own_store, self.shared, self.line_store, self.collective]
+                  self.bits, self.convert, self.approximate, self.local, self.load, self.own_store,
+                  self.shared, self.line_store, self.collective, self.choice]
         for _ in range(n):
             if self.depth < 3 and self.rng.random() < 0.15:
                 self.rng.choice([self.branch, self.loop, self.switch])()
@@ -346,6 +454,9 @@ class Kernel:
         put(f"ld.param.u64 %lines0, [{self.name}_6];\n\tmov.u32 %block, %ctaid.x;")
         put(f"ld.param.u32 %count, [{self.name}_4];")
         put("mul.wide.u32 %off, %block, 256;\n\tadd.s64 %lines0, %lines0, %off;")
+        put("mov.u64 %own, depot;")
+        for k in range(10):
+            put(f"st.local.b64 [%own+{8 * k}], %off;")
         put("mov.u32 %n0, 2;\n\tmov.u32 %all, -1;\n\tmov.u32 %four, 4;")
         put("mov.u32 %tile, tile;\n\tshl.b32 %mine, %linear, 2;\n\tadd.u32 %mine, %mine, %tile;")
         put("mov.u32 %r2, %tx;\n\tmov.u32 %r3, %ty;\n\tmov.u32 %r4, %global;\n\tmov.u32 %r5, 5;")
@@ -378,7 +489,8 @@ class Kernel:
         regs.append(".reg .b32 %at, %tx, %ty, %tz, %nx, %ny, %nz, %linear, %last, %global, %tile, "
                     "%mine, %n0, %n1, %n2, %all, %four, %block, %count;")
         regs.append(".reg .b64 %in_r, %in_f, %in_d, %out, %off, %ra, %lines0, %lines1, %lines2, "
-                    "%lines4;\n\t.reg .pred %pl, %pu;")
+                    "%lines4, %own;\n\t.reg .pred %pl, %pu;")
+        regs.append(".local .align 8 .b8 depot[80];")
         regs.append(".shared .align 4 .b8 tile[4096];")
         return (f".visible .entry {self.name}({params}, .param .u32 {self.name}_4, "
                 f".param .u64 {self.name}_5, .param .u64 {self.name}_6)\n{{\n\t"

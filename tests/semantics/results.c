@@ -77,10 +77,26 @@ static double element_value(ValueKind kind, uint64_t v, double *ulp) {
   double x;
   int digits, least;
   switch (kind) {
-    case VALUE_F16: x = half_value((uint16_t)v), digits = 11, least = -24; break;
-    case VALUE_BF16: x = float_value((uint32_t)v << 16), digits = 8, least = -133; break;
-    case VALUE_F64: memcpy(&x, &v, 8), digits = 53, least = -1074; break;
-    default: x = float_value((uint32_t)v), digits = 24, least = -149; break;
+    case VALUE_F16:
+      x = half_value((uint16_t)v);
+      digits = 11;
+      least = -24;
+      break;
+    case VALUE_BF16:
+      x = float_value((uint32_t)v << 16);
+      digits = 8;
+      least = -133;
+      break;
+    case VALUE_F64:
+      memcpy(&x, &v, 8);
+      digits = 53;
+      least = -1074;
+      break;
+    default:
+      x = float_value((uint32_t)v);
+      digits = 24;
+      least = -149;
+      break;
   }
   int e;
   frexp(x, &e);

@@ -9,6 +9,8 @@
 #include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <llvm/Config/llvm-config.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,6 +134,15 @@ static int compile_file(const char *name, const char *no_target) {
   return fwrite(blob.bytes, 1, blob.size, stdout) != blob.size;
 }
 
+// A program may end while its kernel is being compiled, which can take a minute: nobody wants the
+// answer any more.
+static void *end_with_program(void *unused) {
+  (void)unused;
+  struct pollfd p = {.fd = 3, .events = POLLRDHUP};
+  while (poll(&p, 1, -1) < 1) {}
+  _exit(0);
+}
+
 int main(int argc, char **argv) {
   // a compiler out of control ends itself
   setrlimit(RLIMIT_AS, &(struct rlimit){8ull << 30, 8ull << 30});
@@ -142,6 +153,8 @@ int main(int argc, char **argv) {
 #endif
   const char *no_target = make_target();
   if (argc > 1) return compile_file(argv[1], no_target);
+  pthread_t watcher;
+  pthread_create(&watcher, NULL, end_with_program, NULL);
   while (serve(3, no_target)) {}
   return 0;
 }

@@ -1,5 +1,5 @@
 # Prints PTX of kernels whose blocks do something only where a random condition holds, and launches
-# of them: random.py SEED COUNT
+# of them: random_kernels.py SEED COUNT
 import random, sys
 seed, count = int(sys.argv[1]), int(sys.argv[2])
 r = random.Random(seed)

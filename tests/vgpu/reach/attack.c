@@ -166,11 +166,14 @@ static void attack(const char *ptx, const Attack *a) {
     OK(cuMemcpyDtoH_v2(words, o.out, sizeof words));
     bool is_128 = strstr(a->kernel, "_128");
     uint64_t want = !strcmp(a->kernel, "multicast") ? 0x0101010101010101u : is_128 ? 4 : DONE;
-    if (words[is_128] != want)
-      printf("%s (%d) left 0x%llx\n", a->kernel, a->target, (unsigned long long)words[0]),
-          failures++;
-    if (!strcmp(a->kernel, "multicast") && words[8] != 0x0101010100000000u)
-      printf("multicast reached 0x%llx\n", (unsigned long long)words[8]), failures++;
+    if (words[is_128] != want) {
+      printf("%s (%d) left 0x%llx\n", a->kernel, a->target, (unsigned long long)words[0]);
+      failures++;
+    }
+    if (!strcmp(a->kernel, "multicast") && words[8] != 0x0101010100000000u) {
+      printf("multicast reached 0x%llx\n", (unsigned long long)words[8]);
+      failures++;
+    }
   }
   check_canary(a->kernel);
   cuCtxDestroy_v2(o.ctx);
@@ -192,14 +195,17 @@ static void attack_free_lists(const char *ptx) {
     freed.out = a;
     OK(cuMemcpyHtoD_v2(o.out, &host, 8));
     CUresult r = run(&freed, "load", o.out, 1, 1);
-    if (r && r != CUDA_ERROR_ILLEGAL_ADDRESS)
-      printf("use after free ended with %s\n", name_of(r)), failures++;
+    if (r && r != CUDA_ERROR_ILLEGAL_ADDRESS) {
+      printf("use after free ended with %s\n", name_of(r));
+      failures++;
+    }
     for (unsigned i = 0; !r && i < 3; i++) {
       CUdeviceptr c;
       OK(cuMemAlloc_v2(&c, sizes[s]));
-      if (c - host < sizeof canary)
-        printf("cuMemAlloc of %zu bytes returned an address of the host\n", sizes[s]), failures++;
-      else OK(cuMemsetD8_v2(c, 0x77, sizes[s]));
+      if (c - host < sizeof canary) {
+        printf("cuMemAlloc of %zu bytes returned an address of the host\n", sizes[s]);
+        failures++;
+      } else OK(cuMemsetD8_v2(c, 0x77, sizes[s]));
     }
     check_canary("use after free");
     cuCtxDestroy_v2(o.ctx);
@@ -228,9 +234,10 @@ static void attack_map(const char *ptx, const char *what, TensorMap (*forge)(CUd
     TensorMap m = forge(o.out);
     OK(cuMemcpyHtoD_v2(o.out + 512, &m, sizeof m));
     CUresult r = run(&o, kernels[k], o.out + 512, 1, 1);
-    if (r != result && !checked)
-      printf("%s with %s ended with %s, not %s\n", kernels[k], what, name_of(r), name_of(result)),
-          failures++;
+    if (r != result && !checked) {
+      printf("%s with %s ended with %s, not %s\n", kernels[k], what, name_of(r), name_of(result));
+      failures++;
+    }
     check_canary(what);
     cuCtxDestroy_v2(o.ctx);
   }
