@@ -3,6 +3,9 @@
 # Every folder src/<name>/ is found by globbing; adding a .c file needs no change here.
 
 VERSION := 0.1.0
+# No built-in rules: looking for them took three quarters of the time of a `make` that has nothing
+# to do, and tests call make often.
+MAKEFLAGS += -r
 
 ifeq ($(origin CC),default)
 CC := gcc
@@ -79,7 +82,7 @@ VARIANT_OBJS := $(foreach v,$(EXEC_VARIANTS),$(patsubst src/%.c,$(BUILD)/obj/%.$
 CMD_FOLDERS := base ptx ir image sass weave interrupt tools channel store trace run symbol report \
   diff view cli
 LIB_FOLDERS := base ptx ir image sass weave interrupt tools channel where session jit vgpu driver \
-  runtime closed gpu preload
+  runtime closed gpu opencl_code preload
 # The pieces of runtime/ and gpu/ that look at a program and for a driver before the program is
 # started. A tool's half inside the program, host*.c, needs the session, which the command does not
 # have.
@@ -128,7 +131,7 @@ OPENCL_LIB := $(if $(shell printf '\043include <CL/cl_icd.h>' | $(CC) -E -x c - 
 all: $(BUILD)/warpgrind $(BUILD)/lib/libcuda.so.1 $(BUILD)/lib/libcuda.so \
   $(BUILD)/lib/libwarpgrind.so $(OPENCL_LIB) \
   $(BUILD)/lib/warpgrind_sqlite.so $(SHIMS) $(LIBRARIES) $(BUILD)/warpgrind.1 \
-  $(BUILD)/lib/warpgrind-jit
+  $(BUILD)/lib/warpgrind-jit $(BUILD)/lib/python/sitecustomize.py
 
 # --- compiling ---
 # Short lines; V=1 shows the commands. A list of headers replaces the last one only when the object
@@ -291,7 +294,12 @@ $(BUILD)/obj/libtool_reports.a: $(REPORT_OBJS)
 	@rm -f $@
 	$(call say,AR  ) $(AR) rcs $@ $^
 
-format: ; clang-format -i $(sort $(shell find src -name '*.[ch]'))
+# prettier of the version that the tests check with: others break lines elsewhere
+PRETTIER_VERSION := require("./viewer/package-lock.json").packages["node_modules/prettier"].version
+format:
+	clang-format -i $(sort $(shell find src -name '*.[ch]'))
+	npx --yes "prettier@$$(node -p '$(PRETTIER_VERSION)')" --log-level=warn --write \
+	  'viewer/src/**' 'tests/**/*.mjs' 'bench/*.mjs'
 
 # --- products ---
 # Linked beside their place and moved into it, so that programs that are running keep what they
@@ -356,6 +364,11 @@ $(BUILD)/lib/opencl/libOpenCL.so.1: $(call folder-objs,opencl_loader) $(call fol
 
 $(BUILD)/lib/opencl/libOpenCL.so: $(BUILD)/lib/opencl/libOpenCL.so.1
 	@ln -sf libOpenCL.so.1 $@
+
+# What Python runs first in programs under Warpgrind.
+$(BUILD)/lib/python/%.py: src/cli/python/%.py
+	@mkdir -p $(@D)
+	@cp $< $@
 
 $(BUILD)/lib/opencl/warpgrind.icd:
 	@mkdir -p $(@D)
@@ -442,6 +455,18 @@ $(BUILD)/tests/libcuda-standin.so: tests/gpumode/standin.c $(STANDIN_OBJS)
 	$(call say,LINK) $(CC) $(CFLAGS_ALL) -MF $(BUILD)/gen/standin.d -shared \
 	  -Wl,-soname,libcuda-standin.so -Wl,--exclude-libs,ALL \
 	  -Wl,--wrap=options_from_environment -Wl,--wrap=channel_attach -Wl,--wrap=ptx_parse \
+	  $(if $(SAN_FLAGS),,-Wl,-z,defs) -o $@.$$$$ $^ $(LDLIBS_ALL) && mv $@.$$$$ $@
+
+# Our OpenCL platform over the virtual device in the role of an installed one whose code is PTX.
+comma := ,
+STANDIN_OPENCL_WRAPS := options_from_environment channel_attach ptx_parse clGetDeviceInfo \
+  clGetProgramInfo clCreateProgramWithBinary clSetKernelArg cuLaunchKernel
+$(BUILD)/tests/libopencl-standin.so: tests/opencl/installed/standin.c tests/gpumode/standin.c \
+  $(OPENCL_OBJS) $(STANDIN_OBJS)
+	@mkdir -p $(@D)
+	$(call say,LINK) $(CC) $(filter-out -MMD -MP,$(CFLAGS_ALL)) -shared \
+	  -Wl,-soname,libopencl-standin.so -Wl,-Bsymbolic -Wl,--exclude-libs,ALL \
+	  $(addprefix -Wl$(comma)--wrap=,$(STANDIN_OPENCL_WRAPS)) \
 	  $(if $(SAN_FLAGS),,-Wl,-z,defs) -o $@.$$$$ $^ $(LDLIBS_ALL) && mv $@.$$$$ $@
 
 # Our CUDA runtime on top of the exported driver functions, for GPU mode with the stand-in: NVIDIA's
@@ -550,6 +575,8 @@ install: all
 	install -m 755 $(BUILD)/lib/warpgrind_sqlite.so $(DESTDIR)$(PREFIX)/lib/warpgrind/
 	if [ -e $(BUILD)/lib/warpgrind-jit ]; then \
 	  install -m 755 $(BUILD)/lib/warpgrind-jit $(DESTDIR)$(PREFIX)/lib/warpgrind/; fi
+	install -d $(DESTDIR)$(PREFIX)/lib/warpgrind/python
+	install -m 644 $(BUILD)/lib/python/sitecustomize.py $(DESTDIR)$(PREFIX)/lib/warpgrind/python/
 	ln -sf libcuda.so.1 $(DESTDIR)$(PREFIX)/lib/warpgrind/libcuda.so
 	$(if $(OPENCL_LIB),install -d $(DESTDIR)$(PREFIX)/lib/warpgrind/opencl)
 	$(if $(OPENCL_LIB),install -m 755 $(BUILD)/lib/libwarpgrind_opencl.so \
@@ -592,7 +619,7 @@ help:
 	@echo 'make soak       random attacks: HOURS=1 or MINUTES=10, ATTACKS=names, SEED=n'
 	@echo 'make install    PREFIX=/usr/local DESTDIR='
 	@echo 'make objs-ptx   compile one folder of src/; lib-ptx also archives it'
-	@echo 'make format     applies .clang-format to src/'
+	@echo 'make format     applies clang-format to src/, prettier to the page and its tests'
 	@echo 'variables       CC=clang  CC=x86_64-linux-gnu-gcc BUILD=build-x86_64  SAN=1  OPT=-O0'
 	@echo '                CFLAGS=…  TESTS=pattern'
 

@@ -198,6 +198,50 @@ static void run_histogram(int small)
     free(in);
 }
 
+/* A square of floats through tiles of 16 by 16; one iteration is one element. */
+static void run_transpose(int small)
+{
+    int n = small ? 128 : 2048, wrong = 0;
+    size_t bytes = (size_t)n * n * sizeof(float);
+    float *in = random_floats((size_t)n * n), *out = malloc(bytes);
+    Buffer d_in = backend_allocate(bytes), d_out = backend_allocate(bytes);
+    backend_write(d_in, in, bytes);
+    Argument arguments[] = {ARGUMENT(d_out), ARGUMENT(d_in), ARGUMENT(n)};
+    Shape shape = {(size_t)n / 16, (size_t)n / 16, 16, 16};
+    double seconds = fastest(backend_kernel(folder, "transpose"), shape, arguments, 3);
+    backend_read(out, d_out, bytes);
+    for (int i = 0; i < n * n; i++)
+        wrong += out[i] != in[i % n * n + i / n];
+    report("transpose", (double)n * n, seconds, wrong == 0);
+    backend_free(d_in);
+    backend_free(d_out);
+    free(in);
+    free(out);
+}
+
+/* Sums of blocks; one iteration is one element. */
+static void run_reduce(int small)
+{
+    int n = small ? 1 << 14 : 1 << 22, blocks = small ? 4 : 64, sums[64], *in;
+    unsigned seed = 7;
+    long want = 0, got = 0;
+    in = malloc((size_t)n * 4);
+    for (int i = 0; i < n; i++)
+        want += in[i] = (int)(next_random(&seed) % 100);
+    Buffer d_in = backend_allocate((size_t)n * 4), d_out = backend_allocate(sizeof sums);
+    backend_write(d_in, in, (size_t)n * 4);
+    Argument arguments[] = {ARGUMENT(d_out), ARGUMENT(d_in), ARGUMENT(n)};
+    Shape shape = {(size_t)blocks, 1, 256, 1};
+    double seconds = fastest(backend_kernel(folder, "reduce"), shape, arguments, 3);
+    backend_read(sums, d_out, (size_t)blocks * 4);
+    for (int i = 0; i < blocks; i++)
+        got += sums[i];
+    report("reduce", n, seconds, got == want);
+    backend_free(d_in);
+    backend_free(d_out);
+    free(in);
+}
+
 /* Prints the peak memory of the process in KiB before and after a launch of 100 million threads. */
 static void run_many(void)
 {
@@ -239,6 +283,10 @@ int main(int argc, char **argv)
         run_nbody(small);
     if (!only || !strcmp(only, "histogram"))
         run_histogram(small);
+    if (!only || !strcmp(only, "transpose"))
+        run_transpose(small);
+    if (!only || !strcmp(only, "reduce"))
+        run_reduce(small);
     if (only && !strcmp(only, "many"))
         run_many();
     return 0;

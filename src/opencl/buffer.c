@@ -10,7 +10,8 @@ void ocl_memory_free(void *object) {
     if (m->mappings.data[i].ours) free(m->mappings.data[i].host);
     free(m->mappings.data[i].box);
   }
-  CUdeviceptr memory = m->image ? m->image->head_address : m->parent ? 0 : m->address;
+  bool is_own = !m->parent && !m->is_svm;
+  CUdeviceptr memory = m->image ? m->image->head_address : is_own ? m->address : 0;
   if (memory) {
     ocl_enter(m->context->devices.data[0]);
     cuMemFree_v2(memory);
@@ -58,6 +59,24 @@ cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void 
   return clCreateBufferWithProperties(context, NULL, flags, size, host, error);
 }
 
+static cl_int get_memory(cl_mem m, void *host) {
+  cl_device_id device = m->context->devices.data[0];
+  size_t svm = m->host ? ocl_svm_bytes(m->host) : 0;
+  m->is_svm = svm != 0;
+  if (m->is_svm) {
+    m->address = (uintptr_t)host;
+    return m->size <= svm ? CL_SUCCESS : CL_INVALID_BUFFER_SIZE;
+  }
+  ocl_enter(device);
+  CUresult r = cuMemAlloc_v2(&m->address, m->size);
+  if (!r && host) r = cuMemcpyHtoD_v2(m->address, host, m->size);
+  ocl_leave();
+  if (!r) return CL_SUCCESS;
+  cl_ulong most = 0;
+  clGetDeviceInfo(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof most, &most, NULL);
+  return m->size > most ? CL_INVALID_BUFFER_SIZE : ocl_error(r, CL_OUT_OF_RESOURCES);
+}
+
 cl_mem clCreateBufferWithProperties(cl_context context, const cl_mem_properties *properties,
                                     cl_mem_flags flags, size_t size, void *host, cl_int *error) {
   cl_int ignored;
@@ -81,12 +100,8 @@ cl_mem clCreateBufferWithProperties(cl_context context, const cl_mem_properties 
   cl_mem m = ocl_memory_new(context, CL_MEM_OBJECT_BUFFER, flags, size);
   if (flags & CL_MEM_USE_HOST_PTR) m->host = host;
   if (properties) vec_push(&m->properties, 0);
-  ocl_enter(context->devices.data[0]);
-  CUresult r = cuMemAlloc_v2(&m->address, size);
-  if (!r && host) r = cuMemcpyHtoD_v2(m->address, host, size);
-  ocl_leave();
-  *error = ocl_error(r, CL_OUT_OF_RESOURCES);
-  if (!r) return m;
+  *error = get_memory(m, host);
+  if (!*error) return m;
   ocl_drop(m);
   return NULL;
 }
@@ -102,6 +117,7 @@ cl_mem clCreateSubBuffer(cl_mem parent, cl_mem_flags flags, cl_buffer_create_typ
   }
   cl_mem_flags place = CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR;
   cl_mem_flags device = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY;
+  cl_mem_flags host = CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS;
   bool wider = (flags & device & ~parent->flags) && !(parent->flags & CL_MEM_READ_WRITE);
   if (type != CL_BUFFER_CREATE_TYPE_REGION || !info || flags & place || !flags_fit(flags) ||
       wider) {
@@ -122,12 +138,14 @@ cl_mem clCreateSubBuffer(cl_mem parent, cl_mem_flags flags, cl_buffer_create_typ
     return NULL;
   }
   if (!(flags & device)) flags |= parent->flags & device;
+  if (!(flags & host)) flags |= parent->flags & host;
   flags |= parent->flags & place;
   cl_mem m = ocl_memory_new(parent->context, CL_MEM_OBJECT_BUFFER, flags, region->size);
   m->parent = parent;
   ocl_hold(parent);
   m->origin = region->origin;
   m->address = parent->address + region->origin;
+  m->is_svm = parent->is_svm;
   if (parent->host) m->host = (char *)parent->host + region->origin;
   *error = CL_SUCCESS;
   return m;
@@ -156,7 +174,7 @@ cl_int clGetMemObjectInfo(cl_mem m, cl_mem_info what, size_t room, void *value, 
     case CL_MEM_CONTEXT: return OCL_ANSWER(to, cl_context, m->context);
     case CL_MEM_ASSOCIATED_MEMOBJECT: return OCL_ANSWER(to, cl_mem, m->parent);
     case CL_MEM_OFFSET: return OCL_ANSWER(to, size_t, m->origin);
-    case CL_MEM_USES_SVM_POINTER: return OCL_ANSWER(to, cl_bool, CL_FALSE);
+    case CL_MEM_USES_SVM_POINTER: return OCL_ANSWER(to, cl_bool, m->is_svm);
     case CL_MEM_PROPERTIES:
       return ocl_answer(to, m->properties.data, m->properties.len * sizeof *m->properties.data);
   }

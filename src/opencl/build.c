@@ -151,7 +151,7 @@ static cl_int link_into(cl_program p, const OclRequest *r, bool library) {
     for (uint32_t i = 0; i < r->objects.len; i++)
       str_printf(&code, "%s%s%s", i ? "\n" : "", i ? OCL_OBJECT_MARK : "", r->objects.data[i]);
   else result = ocl_compile(r, &code, &p->log);
-  if (!result && !take_code(p, library ? OCL_OBJECT_MARK : NULL, &code))
+  if (!result && !take_code(p, library ? OCL_LIBRARY_MARK : NULL, &code))
     result = CL_LINK_PROGRAM_FAILURE;
   if (!result)
     p->type = library ? CL_PROGRAM_BINARY_TYPE_LIBRARY : CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
@@ -223,14 +223,19 @@ static CUresult load_module(const char *ptx, CUmodule *out) {
   return r;
 }
 
+// Several threads may ask for the first kernel of a program at once.
+static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
+
 bool ocl_program_module(cl_program p, cl_device_id device, CUmodule *out) {
   for (uint32_t i = 0; i < p->devices.len; i++) {
     if (p->devices.data[i] != device) continue;
     CUresult r = CUDA_SUCCESS;
+    pthread_mutex_lock(&loading);
     ocl_enter(device);
     if (!p->modules.data[i]) r = load_module(p->image.ptx, &p->modules.data[i]);
     ocl_leave();
     *out = p->modules.data[i];
+    pthread_mutex_unlock(&loading);
     return r == CUDA_SUCCESS;
   }
   return false;

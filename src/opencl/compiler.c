@@ -1,5 +1,5 @@
-// Compiles OpenCL C to PTX: clang to LLVM assembly, then clang again to PTX with libclc and our own
-// library linked in, and everything inlined into the kernels (fit.c says why).
+// Compiles OpenCL C to PTX: clang to LLVM assembly, then clang again with libclc and our own
+// library linked in and everything inlined into the kernels (fit.c says why), then to PTX.
 #define _GNU_SOURCE
 
 #include "opencl/opencl.h"
@@ -185,7 +185,7 @@ static bool compile(const OclRequest *r, const Str *options, OclFolder *f, Str *
   // Everything has to be inlined: fit.c.
   // The macros are features of OpenCL C 3.0 that clang leaves to its users.
   ADD(&w, "-D__opencl_c_atomic_order_acq_rel=1", "-D__opencl_c_atomic_order_seq_cst=1",
-      "-D__opencl_c_atomic_scope_device=1");
+      "-D__opencl_c_atomic_scope_device=1", "-D__IMAGE_SUPPORT__=1", "-D__OPENCL_VERSION__=300");
   ADD(&w, "-x", "cl", "-O2", "-Xclang", "-disable-llvm-passes", "-Xclang",
       "-finclude-default-header", "-cl-kernel-arg-info", "-Dnoinline=", "-fno-caret-diagnostics",
       "-S", "-emit-llvm");
@@ -218,24 +218,43 @@ static char *to_bitcode(OclFolder *f, char *assembly, uint32_t number, Str *log)
   return out;
 }
 
-// LLVM assembly to PTX.
-static bool link_objects(const OclRequest *r, OclFolder *f, Str *out, Str *log) {
+// clang forbids to inline kernels. One that another kernel calls has to be, as all functions.
+static void let_kernels_inline(char *assembly) {
+  static const char mark[] = "\nattributes #", word[] = " noinline ";
+  for (char *line = assembly; (line = strstr(line, mark)); line++) {
+    size_t n = strcspn(line + 1, "\n");
+    char *at = memmem(line, n, word, strlen(word));
+    if (at) memset(at, ' ', strlen(word));
+  }
+}
+
+// LLVM assembly to one optimised assembly, or to PTX.
+static bool link_objects(const OclRequest *r, OclFolder *f, bool to_ptx, Str *out, Str *log) {
   Words w = {0};
   Str library = {0}, said = {0};
-  char *ptx = ocl_folder_file(f, "program.ptx");
+  char *linked = ocl_folder_file(f, to_ptx ? "program.ptx" : "linked.ll");
   bool ok = library_bitcode(f, &library, log);
-  // comparisons and conversions of half that were split (half_compares.c, library/half.cl) would be
-  // joined again
+  // what was split (comparisons: vector_compares.c, conversions: library/half.cl) would be joined
+  // again
+  // and loops are unrolled four times, as nvcc does: two times is what clang does by itself
   ADD(&w, "-x", "ir", "-O2", "-w", "-fno-slp-vectorize", "-mllvm", "-disable-vector-combine",
-      "-mllvm", "-inline-threshold=1000000", "-S", "-o");
-  vec_push(&w, ptx);
+      "-mllvm", "-inline-threshold=1000000", "-mllvm", "-unroll-partial-threshold=120", "-S");
+  // Without names and orders clang (19) does not read all that it writes, or makes other code.
+  if (!to_ptx)
+    ADD(&w, "-emit-llvm", "-fno-discard-value-names", "-Xclang", "-emit-llvm-uselists");
+  ADD(&w, "-o");
+  vec_push(&w, linked);
   for (uint32_t i = 0; ok && i < r->objects.len; i++) {
     char name[32];
     snprintf(name, sizeof name, "object%u.ll", i);
     char *file = ocl_folder_file(f, name);
-    Str text = {0};
-    ocl_split_half_compares(r->objects.data[i], &text);
+    Str compared = {0}, text = {0};
+    ocl_split_vector_compares(r->objects.data[i], &compared);
+    ocl_fit_printf(compared.data, &text);
+    let_kernels_inline(text.data);
+    ocl_fit_char2_parameters(text.data);
     ok = file_write(file, text.data, text.len, NULL);
+    str_free(&compared);
     str_free(&text);
     if (i) ADD(&w, "-Xclang", "-mlink-bitcode-file", "-Xclang");
     vec_push(&w, i && ok ? to_bitcode(f, file, i, &said) : file);
@@ -245,7 +264,7 @@ static bool link_objects(const OclRequest *r, OclFolder *f, Str *out, Str *log) 
   ADD(&w, "-Xclang", "-mlink-builtin-bitcode", "-Xclang");
   vec_push(&w, compiler.bitcode);
   // warnings of a link are about libclc
-  ok = ok && run_clang(&w, &said) && file_read(ptx, out, NULL);
+  ok = ok && run_clang(&w, &said) && file_read(linked, out, NULL);
   if (!ok && said.len) str_add(log, said.data);
   str_free(&said);
   vec_free(&w);
@@ -253,9 +272,34 @@ static bool link_objects(const OclRequest *r, OclFolder *f, Str *out, Str *log) 
   return ok;
 }
 
+// Optimised assembly to PTX; inline_chains.c says why the places change.
+static bool numbered_ptx(const char *assembly, OclFolder *f, Str *out) {
+  Words w = {0};
+  Str text = {0}, said = {0};
+  char *numbered = ocl_folder_file(f, "numbered.ll"), *ptx = ocl_folder_file(f, "program.ptx");
+  ocl_number_inlined(assembly, &text);
+  ADD(&w, "-x", "ir", "-O2", "-w", "-Xclang", "-disable-llvm-passes", "-S", "-o");
+  vec_push(&w, ptx);
+  vec_push(&w, numbered);
+  bool ok = file_write(numbered, text.data, text.len, NULL) && run_clang(&w, &said) &&
+            file_read(ptx, out, NULL);
+  if (!ok) log_verbose("no chains of inlined calls: %s", said.len ? said.data : "");
+  vec_free(&w);
+  str_free(&text);
+  str_free(&said);
+  return ok;
+}
+
+// `assembly`: with the chains of inlined calls. A compiler that does not read its own assembly
+// makes PTX at once, without them.
+static bool make_ptx(const OclRequest *r, OclFolder *f, Str *assembly, Str *out, Str *log) {
+  return link_objects(r, f, false, assembly, log) &&
+         (numbered_ptx(assembly->data, f, out) || link_objects(r, f, true, out, log));
+}
+
 static cl_int work(const OclRequest *r, const Str *options, Str *out, Str *log) {
   OclFolder f = {0};
-  Str assembly = {0}, ptx = {0};
+  Str assembly = {0}, linked = {0}, ptx = {0};
   Error err = {0};
   if (!ocl_folder_open(&f)) {
     str_add(log, "no temporary folder can be made in /tmp\n");
@@ -267,18 +311,20 @@ static cl_int work(const OclRequest *r, const Str *options, Str *out, Str *log) 
     memset(&objects.objects, 0, sizeof objects.objects);
     vec_push(&objects.objects, assembly.data);
   }
-  cl_int result = !ok                                     ? CL_COMPILE_PROGRAM_FAILURE
-                  : !r->link                              ? CL_SUCCESS
-                  : link_objects(&objects, &f, &ptx, log) ? CL_SUCCESS
-                                                          : CL_LINK_PROGRAM_FAILURE;
+  cl_int result = ok ? CL_SUCCESS : CL_COMPILE_PROGRAM_FAILURE;
+  if (ok && r->link) {
+    ok = make_ptx(&objects, &f, &linked, &ptx, log);
+    result = ok ? CL_SUCCESS : CL_LINK_PROGRAM_FAILURE;
+  }
   if (!result && !r->link) str_add(out, assembly.data);
-  if (!result && r->link && !ocl_fit(ptx.data, &objects, out, &err)) {
+  if (!result && r->link && !ocl_fit(ptx.data, linked.data, &objects, out, &err)) {
     str_printf(log, "%s\n", err.text);
     result = CL_LINK_PROGRAM_FAILURE;
   }
   ocl_folder_close(&f);
   if (r->source) vec_free(&objects.objects);
   str_free(&assembly);
+  str_free(&linked);
   str_free(&ptx);
   return result;
 }

@@ -21,6 +21,10 @@ static cl_int read_properties(cl_context c, const cl_context_properties *p) {
     if (*p != CL_CONTEXT_PLATFORM && *p != CL_CONTEXT_INTEROP_USER_SYNC) return CL_INVALID_PROPERTY;
     if (*p == CL_CONTEXT_PLATFORM && !ocl_is((cl_platform_id)p[1], OCL_PLATFORM))
       return CL_INVALID_PLATFORM;
+    bool is_bool = p[1] == CL_FALSE || p[1] == CL_TRUE;
+    if (*p == CL_CONTEXT_INTEROP_USER_SYNC && !is_bool) return CL_INVALID_PROPERTY;
+    for (uint32_t i = 0; i < c->properties.len; i += 2)
+      if (c->properties.data[i] == p[0]) return CL_INVALID_PROPERTY;
     vec_push(&c->properties, p[0]);
     vec_push(&c->properties, p[1]);
   }

@@ -14,6 +14,8 @@
 
 #define LAUNCH "__wgcl_launch"
 #define LOCAL "__wgcl_local"
+#define EXTEND "cvt.s64.s32"
+#define LOW_HALF "%%wgcl_low"  // in a format of printf
 
 typedef enum { ITEM_TEXT, ITEM_VARIABLE, ITEM_FUNCTION, ITEM_KERNEL, ITEM_DROPPED } ItemKind;
 typedef struct Item {  // at the top level
@@ -212,6 +214,32 @@ static void add_local_base(Str *out, const char *line, size_t n, const DeclaredL
   }
 }
 
+// The source of `cvt.s64.s32 %rd10, %rd9;`, the low half of a 64-bit register extended: `int i =
+// get_global_id(0)` becomes that. *to: its destination. NULL: another line.
+static const char *extension(const char *line, const char *end, const char **to) {
+  const char *p = line + strspn(line, " \t");
+  if (!starts(p, EXTEND)) return NULL;
+  *to = memchr(p, '%', (size_t)(end - p));
+  const char *from = *to ? memchr(*to + 1, '%', (size_t)(end - *to - 1)) : NULL;
+  return from && starts(from, "%rd") ? from : NULL;
+}
+
+static uint32_t count_extensions(const char *p, const char *end) {
+  uint32_t n = 0;
+  const char *to;
+  for (; p < end; p = line_end(p)) n += extension(p, line_end(p), &to) != NULL;
+  return n;
+}
+
+// In two steps, so that the virtual device sees that neighbours have neighbouring addresses.
+static bool add_extension(Str *out, const char *line, size_t n, uint32_t number) {
+  const char *to, *from = extension(line, line + n, &to);
+  if (!from) return false;
+  str_printf(out, "cvt.u32.u64 " LOW_HALF "%u, %.*s;\n", number, (int)strcspn(from, ";"), from);
+  str_printf(out, EXTEND " %.*s, " LOW_HALF "%u;\n", (int)strcspn(to, ","), to, number);
+  return true;
+}
+
 // The head of a kernel without the words `.ptr .shared .align N`.
 static void add_head(Str *out, const char *text, const char *end) {
   static const char words[] = ".ptr .shared .align ";
@@ -233,9 +261,13 @@ static void add_kernel(Str *out, const Item *k, const DeclaredList *list, bool h
     str_printf(out, "%s\n.param .align 8 .b8 " LAUNCH "[%zu]", list->len ? "," : "",
                sizeof(OclLaunch));
   const char *end = k->text + k->len;
-  for (const char *p = close; p < end;) {
+  uint32_t number = 0, extensions = count_extensions(k->body, end);
+  add_text(out, close, (size_t)(k->body + 1 - close));
+  if (extensions) str_printf(out, "\n.reg .b32 " LOW_HALF "<%u>;", extensions);
+  for (const char *p = k->body + 1; p < end;) {
     size_t n = MIN((size_t)(line_end(p) - p), (size_t)(end - p));
-    add_text(out, p, n);
+    if (add_extension(out, p, n, number)) number++;
+    else add_text(out, p, n);
     add_local_base(out, p, n, list);
     p += n;
   }
@@ -314,8 +346,8 @@ static bool describe(Str *out, const Item *k, const OclEntry *e, const DeclaredL
   if (!e || e->parameters.len != list->len)
     return error_set(err, "error: kernel '%s': the compiler's metadata do not fit its code",
                      k->name);
-  str_printf(out, "kernel %s %zu %zu %zu %d %u\n", k->name, e->required[0], e->required[1],
-             e->required[2], has_launch, list->len);
+  str_printf(out, "kernel %s %zu %zu %zu %d %u %s\n", k->name, e->required[0], e->required[1],
+             e->required[2], has_launch, list->len, e->attributes);
   for (uint32_t i = 0; i < list->len; i++) {
     const OclParameter *p = &e->parameters.data[i];
     str_printf(out, "%u %zu %s\t%s\t%s\t%s\n", p->space, list->data[i].bytes, p->access, p->type,
@@ -324,7 +356,7 @@ static bool describe(Str *out, const Item *k, const OclEntry *e, const DeclaredL
   return true;
 }
 
-bool ocl_fit(const char *ptx, const OclRequest *r, Str *out, Error *err) {
+bool ocl_fit(const char *ptx, const char *assembly, const OclRequest *r, Str *out, Error *err) {
   Arena a = {0};
   Items items = {0};
   OclEntries facts = {0};
@@ -364,7 +396,7 @@ bool ocl_fit(const char *ptx, const OclRequest *r, Str *out, Error *err) {
     vec_free(&list);
   }
   str_add(out, "ptx\n");
-  if (ok) str_add(out, code.data);
+  if (ok) ocl_add_chains(code.data, assembly, out);
   for (uint32_t i = 0; i < facts.len; i++) vec_free(&facts.data[i]->parameters);
   vec_free(&facts);
   vec_free(&items);

@@ -1,6 +1,6 @@
 // A program image: lines that describe the kernels, then PTX. What clGetProgramInfo returns as
 // binary, and what the cache keeps.
-//   kernel NAME X Y Z HAS_LAUNCH PARAMETERS
+//   kernel NAME X Y Z HAS_LAUNCH PARAMETERS ATTRIBUTES
 //   SPACE BYTES access TAB type TAB qualifiers TAB name
 //   ptx
 #include "opencl/opencl.h"
@@ -24,12 +24,14 @@ static char *take_field(char **p) {
 static bool read_kernel(char *line, char **rest, OclImage *out) {
   OclEntry *e = ARENA_NEW(&out->arena, OclEntry);
   unsigned launch, n;
+  int read = 0;
   char *name = arena_alloc(&out->arena, strlen(line) + 1);
-  if (sscanf(line, "kernel %s %zu %zu %zu %u %u", name, &e->required[0], &e->required[1],
-             &e->required[2], &launch, &n) != 6)
+  if (sscanf(line, "kernel %s %zu %zu %zu %u %u %n", name, &e->required[0], &e->required[1],
+             &e->required[2], &launch, &n, &read) != 6)
     return false;
   e->name = name;
   e->has_launch = launch;
+  e->attributes = line + read;
   vec_push(&out->kernels, e);
   for (unsigned i = 0; i < n; i++) {
     OclParameter p = {0};

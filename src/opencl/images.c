@@ -61,6 +61,8 @@ static cl_int read_pitches(const cl_image_desc *d, const void *host, OclImageDat
 static cl_int check_buffer(const cl_image_desc *d, const OclImageHead *h, cl_context context) {
   bool needs = d->image_type == CL_MEM_OBJECT_IMAGE1D_BUFFER;
   cl_mem b = d->mem_object;
+  // devices with cl_khr_image2d_from_buffer allow it
+  if (b && d->image_type == CL_MEM_OBJECT_IMAGE2D) return CL_INVALID_OPERATION;
   if (needs != (b != NULL)) return CL_INVALID_IMAGE_DESCRIPTOR;
   if (!b) return CL_SUCCESS;
   if (!ocl_is(b, OCL_MEMORY) || b->image || b->context != context)

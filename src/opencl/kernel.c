@@ -102,13 +102,17 @@ cl_kernel clCloneKernel(cl_kernel from, cl_int *error) {
 cl_int clRetainKernel(cl_kernel k) { return ocl_retain(k, OCL_KERNEL, CL_INVALID_KERNEL); }
 cl_int clReleaseKernel(cl_kernel k) { return ocl_release(k, OCL_KERNEL, CL_INVALID_KERNEL); }
 
-static bool is_image(const OclParameter *p) { return !strncmp(p->type, "image", 5); }
+// A pointer to a type of the program, image_data *, is none.
+static bool is_image(const OclParameter *p) {
+  return p->space && !strncmp(p->type, "image", 5) && !strchr(p->type, '*');
+}
 static bool is_sampler(const OclParameter *p) { return !strcmp(p->type, "sampler_t"); }
 
 static cl_int set_memory(OclArgument *a, const OclParameter *p, size_t size, const void *value) {
   if (size != sizeof(cl_mem)) return CL_INVALID_ARG_SIZE;
   cl_mem m = value ? *(cl_mem *)value : NULL;
   if (m && !ocl_is(m, OCL_MEMORY)) return CL_INVALID_MEM_OBJECT;
+  if (is_image(p) && m && !m->image) return CL_INVALID_MEM_OBJECT;
   if (is_image(p) && (!m || m->type != ocl_image_type_named(p->type))) return CL_INVALID_ARG_VALUE;
   if (!is_image(p) && m && m->image) return CL_INVALID_ARG_VALUE;
   bool reads = strcmp(p->access, "write_only"), writes = strcmp(p->access, "read_only");
@@ -175,6 +179,8 @@ cl_int clSetKernelArgSVMPointer(cl_kernel k, cl_uint index, const void *value) {
 // Kernels reach all SVM allocations without being told.
 cl_int clSetKernelExecInfo(cl_kernel k, cl_kernel_exec_info what, size_t size, const void *value) {
   if (!ocl_is(k, OCL_KERNEL)) return CL_INVALID_KERNEL;
+  bool forgets = what == CL_KERNEL_EXEC_INFO_SVM_PTRS && !value && !size;
+  if (forgets) return CL_SUCCESS;
   if (!value || !size) return CL_INVALID_VALUE;
   if (what == CL_KERNEL_EXEC_INFO_SVM_PTRS) return CL_SUCCESS;
   return what == CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM ? CL_INVALID_OPERATION

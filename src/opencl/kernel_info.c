@@ -10,7 +10,7 @@ cl_int clGetKernelInfo(cl_kernel k, cl_kernel_info what, size_t room, void *valu
     case CL_KERNEL_REFERENCE_COUNT: return OCL_ANSWER(to, cl_uint, ocl_references(k));
     case CL_KERNEL_CONTEXT: return OCL_ANSWER(to, cl_context, k->program->context);
     case CL_KERNEL_PROGRAM: return OCL_ANSWER(to, cl_program, k->program);
-    case CL_KERNEL_ATTRIBUTES: return ocl_answer_text(to, "");
+    case CL_KERNEL_ATTRIBUTES: return ocl_answer_text(to, k->entry->attributes);
   }
   return CL_INVALID_VALUE;
 }

@@ -98,6 +98,8 @@ static cl_int read_range(cl_kernel k, cl_device_id device, size_t most, const Ra
                                               CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y,
                                               CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z};
   const size_t *required = k->entry->required;
+  const char *options = k->program->options;
+  bool uniform = options && strstr(options, "-cl-uniform-work-group-size");
   uint64_t items = 1;
   out->dimensions = r->dimensions;
   for (cl_uint d = 0; d < 3; d++) {
@@ -117,6 +119,7 @@ static cl_int read_range(cl_kernel k, cl_device_id device, size_t most, const Ra
     if (required[0] && out->local_size[d] != required[d]) return CL_INVALID_WORK_GROUP_SIZE;
     if (out->local_size[d] > (uint64_t)ocl_attribute(device, widest[d]))
       return CL_INVALID_WORK_ITEM_SIZE;
+    if (uniform && out->global_size[d] % out->local_size[d]) return CL_INVALID_WORK_GROUP_SIZE;
     items *= out->local_size[d];
     out->groups[d] = (out->global_size[d] + out->local_size[d] - 1) / out->local_size[d];
   }

@@ -9,6 +9,7 @@ typedef struct Mapped {
 
 static cl_int run_map(OclCommand *c) {
   const Mapped *m = c->work;
+  if (m->memory->is_svm) return CL_SUCCESS;
   if (m->mapping.flags & CL_MAP_WRITE_INVALIDATE_REGION) return CL_SUCCESS;
   return ocl_error(ocl_transfer(m->mapping.box, c->stream), CL_OUT_OF_RESOURCES);
 }
@@ -19,7 +20,7 @@ static cl_int run_unmap(OclCommand *c) {
   CUresult r = CUDA_SUCCESS;
   back.to = m->mapping.box->from;
   back.from = m->mapping.box->to;
-  if (m->mapping.flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION))
+  if (!m->memory->is_svm && m->mapping.flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION))
     r = ocl_transfer(&back, c->stream);
   if (!r && m->mapping.ours) r = cuStreamSynchronize(c->stream);
   if (m->mapping.ours) free(m->mapping.host);

@@ -199,6 +199,7 @@ struct _cl_mem {
   cl_mem_flags flags;
   size_t size;
   void *host;
+  bool is_svm;  // its memory is the program's SVM allocation at `host`
   CUdeviceptr address;
   cl_mem parent;  // of a sub-buffer
   size_t origin;
@@ -211,6 +212,9 @@ cl_int ocl_check_memory(cl_mem m, cl_command_queue q);  // a buffer, of the queu
 cl_mem ocl_memory_new(cl_context context, cl_mem_object_type type, cl_mem_flags flags, size_t size);
 // Flags that may stand together, and a host pointer where they ask for one.
 cl_int ocl_check_flags(cl_mem_flags flags, const void *host);
+
+// --- svm.c ---
+size_t ocl_svm_bytes(const void *p);  // from p to the end of its SVM allocation; 0: none
 
 // --- images.c, image_formats.c ---
 typedef struct OclImageHead {  // at the start of its memory; library/images.cl has the same
@@ -254,8 +258,12 @@ void ocl_folder_close(OclFolder *f);
 // compiler.c, for spirv.c: bitcode as LLVM assembly, and the lines that name the target's layout.
 bool ocl_disassemble(OclFolder *f, const char *bitcode, Str *out, Str *log);
 bool ocl_target_lines(OclFolder *f, Str *out, Str *log);
-// --- half_compares.c ---
-void ocl_split_half_compares(const char *assembly, Str *out);
+// --- vector_compares.c ---
+void ocl_split_vector_compares(const char *assembly, Str *out);
+// --- char2_parameters.c ---
+void ocl_fit_char2_parameters(char *assembly);
+// --- printf_calls.c ---
+void ocl_fit_printf(const char *assembly, Str *out);
 // --- spirv.c: SPIR-V to the LLVM assembly that clang would have made ---
 typedef struct OclConstant {  // a specialization constant
   cl_uint id;
@@ -282,9 +290,15 @@ void ocl_source_name(const char *source, Str *out);  // the file that holds it, 
 bool ocl_cache_find(const char *compiler, uint64_t key, Str *out);  // compiler NULL: of any
 void ocl_cache_keep(const char *compiler, uint64_t key, const Str *text);
 bool ocl_cache_path(const char *folder, const char *name, Str *out);  // makes the folder
-// --- fit.c, kernel_facts.c: PTX as clang writes it, with the LLVM assembly that it came from, to a
-// program image ---
-bool ocl_fit(const char *ptx, const OclRequest *r, Str *out, Error *err);
+// --- inline_chains.c ---
+// Optimised assembly with numbers for the places that have a chain of inlined calls …
+void ocl_number_inlined(const char *assembly, Str *out);
+// … and the PTX that clang made of that, with the chains.
+void ocl_add_chains(const char *ptx, const char *assembly, Str *out);
+// --- fit.c, kernel_facts.c: PTX as clang writes it, with the optimised LLVM assembly that it came
+// from, to a program image. The objects of the request tell about kernels ---
+bool ocl_fit(const char *ptx, const char *assembly, const OclRequest *r, Str *out, Error *err);
+char *ocl_assembly_text(const char **p, Arena *a);  // the string whose quote is at *p, which moves
 typedef struct OclParameter OclParameter;
 typedef struct OclEntry OclEntry;
 // What the metadata of the assembly says of its kernels.
@@ -300,6 +314,7 @@ struct OclParameter {
 struct OclEntry {
   char *name;
   size_t required[3];  // reqd_work_group_size; 0: any
+  const char *attributes;  // as clGetKernelInfo answers: "vec_type_hint(float4) …"
   bool has_launch;     // it has the hidden parameter OclLaunch
   VEC(OclParameter) parameters;
 };
@@ -308,8 +323,9 @@ typedef struct OclImage {
   char *ptx;
   OclEntries kernels;
 } OclImage;
-#define OCL_IMAGE_MARK "warpgrind opencl program 3\n"
+#define OCL_IMAGE_MARK "warpgrind opencl program 9\n"
 #define OCL_OBJECT_MARK "warpgrind opencl object 1\n"
+#define OCL_LIBRARY_MARK OCL_OBJECT_MARK "; a library\n"  // to LLVM the second line is a comment
 bool ocl_image_read(const char *text, OclImage *out);
 void ocl_image_free(OclImage *image);
 // The hidden last parameter of a kernel; library/launch.h has the same for kernels.

@@ -95,7 +95,10 @@ cl_program clCreateProgramWithBinary(cl_context context, cl_uint n, const cl_dev
   cl_program p = ocl_program_new(context);
   str_addn(&p->binary, (const char *)binaries[0], lengths[0]);
   bool object = starts(binaries[0], lengths[0], OCL_OBJECT_MARK);
-  p->type = object ? CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT : CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
+  bool library = starts(binaries[0], lengths[0], OCL_LIBRARY_MARK);
+  p->type = library  ? CL_PROGRAM_BINARY_TYPE_LIBRARY
+            : object ? CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT
+                     : CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
   return p;
 }
 

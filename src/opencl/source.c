@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_DEPTH = 2, MOST_FILES = 2000 };
+enum { MOST_DEPTH = 2, MOST_FILES = 20000 };
 
 typedef struct Search {
   const char *source;
@@ -33,6 +33,7 @@ static bool holds(const char *path, const Search *s) {
   return same;
 }
 
+// Looks at the files `depth` folders below.
 static bool search(const char *folder, int depth, Search *s) {
   DIR *d = opendir(folder);
   bool found = false;
@@ -40,16 +41,24 @@ static bool search(const char *folder, int depth, Search *s) {
     Str path = {0};
     s->files++;
     str_printf(&path, "%s/%s", folder, e->d_name);
-    if (has_ending(e->d_name) && holds(path.data, s)) {
+    if (!depth && has_ending(e->d_name) && holds(path.data, s)) {
       str_add(s->out, path.data);
       found = true;
-    } else if (e->d_type == DT_DIR && e->d_name[0] != '.' && depth < MOST_DEPTH) {
-      found = search(path.data, depth + 1, s);
+    } else if (depth && e->d_type == DT_DIR && e->d_name[0] != '.') {
+      found = search(path.data, depth - 1, s);
     }
     str_free(&path);
   }
   if (d) closedir(d);
   return found;
+}
+
+// The nearest file first: a large folder below hides none above it.
+static bool search_levels(const char *folder, Search *s) {
+  s->files = 0;
+  for (int depth = 0; depth <= MOST_DEPTH; depth++)
+    if (search(folder, depth, s)) return true;
+  return false;
 }
 
 static bool program_folder(char *out, size_t room) {
@@ -74,8 +83,7 @@ static void keep(const char *source, Str *out) {
 void ocl_source_name(const char *source, Str *out) {
   char folder[4096];
   Search s = {source, strlen(source), 0, out};
-  if (getcwd(folder, sizeof folder) && search(folder, 0, &s)) return;
-  s.files = 0;
-  if (program_folder(folder, sizeof folder) && search(folder, 0, &s)) return;
+  if (getcwd(folder, sizeof folder) && search_levels(folder, &s)) return;
+  if (program_folder(folder, sizeof folder) && search_levels(folder, &s)) return;
   keep(source, out);
 }

@@ -4,7 +4,8 @@
 //     one is no cast of spaces any more.
 //   - Names of built-ins have the spaces in them: …PU3AS2f is …PU3AS4f, and U3AS4 goes.
 //   - Calling conventions: spir_func goes, spir_kernel is ptx_kernel.
-//   - Debug information: lines only, as clang is told to write them.
+//   - Debug information: lines only, as clang is told to write them. What describes variables goes:
+//     with it clang (19) crashes.
 #define _GNU_SOURCE
 
 #include "opencl/opencl.h"
@@ -62,6 +63,14 @@ static const char *const words[][2] = {{"spir_kernel ", "ptx_kernel "},
                                        {"spir_func ", ""},
                                        {"emissionKind: FullDebug", "emissionKind: LineTablesOnly"}};
 
+// `, retainedNodes: !7`: variables of a function.
+static const char *retained(const char *p) {
+  static const char word[] = ", retainedNodes: !";
+  if (!starts(p, word)) return NULL;
+  p += sizeof word - 1;
+  return p + strspn(p, "0123456789");
+}
+
 static void add_line(Str *out, const char *p, const char *end) {
   while (p < end) {
     unsigned n;
@@ -78,7 +87,12 @@ static void add_line(Str *out, const char *p, const char *end) {
       p = add_name(out, p, end);
       continue;
     }
-    if (*p == 'a' && sscanf(p, "addrspace(%u)%n", &n, &used) == 1 && used) {
+    const char *behind = retained(p);
+    if (behind) {
+      p = behind;
+      continue;
+    }
+    if (starts(p, "addrspace(") && sscanf(p, "addrspace(%u)%n", &n, &used) == 1 && used) {
       str_printf(out, "addrspace(%u)", space_of(n));
       p += used;
       continue;
@@ -98,12 +112,17 @@ static void add_line(Str *out, const char *p, const char *end) {
   }
 }
 
+static bool describes_variable(const char *line, const char *end) {
+  return memmem(line, (size_t)(end - line), " @llvm.dbg.", 11) || starts(line, "  #dbg_") ||
+         starts(line, "    #dbg_");
+}
+
 void ocl_spirv_assembly(const char *assembly, const char *target_lines, Str *out) {
   str_add(out, target_lines);
   for (const char *line = assembly; *line;) {
     const char *end = strchrnul(line, '\n');
     end += *end == '\n';
-    if (!starts(line, "target ")) add_line(out, line, end);
+    if (!starts(line, "target ") && !describes_variable(line, end)) add_line(out, line, end);
     line = end;
   }
 }

@@ -21,6 +21,15 @@ void *clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t size, cl_uin
   return (void *)(uintptr_t)p;
 }
 
+size_t ocl_svm_bytes(const void *p) {
+  uint64_t start = 0;
+  pthread_mutex_lock(&lock);
+  size_t bytes = (size_t)sorted_below(&sizes, (uintptr_t)p, &start);
+  pthread_mutex_unlock(&lock);
+  uint64_t offset = (uintptr_t)p - start;
+  return offset < bytes ? bytes - offset : 0;
+}
+
 static void give_back(cl_device_id device, void *p) {
   pthread_mutex_lock(&lock);
   bool ours = sorted_remove(&sizes, (uintptr_t)p);

@@ -13,6 +13,12 @@ static CUresult copy_line(const OclTransfer *t, CUstream stream) {
   return cuMemcpyDtoDAsync_v2(to_device, from_device, t->size[0], stream);
 }
 
+static size_t rows_of_slice(const OclPlace *p, const OclTransfer *t) {
+  size_t rows = p->slice / p->row;
+  // nothing follows the only slice: its length does not matter
+  return t->size[2] == 1 && rows < t->size[1] ? t->size[1] : rows;
+}
+
 // The origin goes into the pointers: CUDA wants rows and slices that are as long as origin and
 // region together, OpenCL as long as the region.
 static CUresult copy_box(const OclTransfer *t, CUstream stream) {
@@ -24,9 +30,9 @@ static CUresult copy_box(const OclTransfer *t, CUstream stream) {
   if (t->from.on_host) c.srcHost = (const char *)t->from.host + offset_of(&t->from);
   else c.srcDevice = t->from.device + offset_of(&t->from);
   c.dstPitch = t->to.row;
-  c.dstHeight = t->to.slice / t->to.row;
+  c.dstHeight = rows_of_slice(&t->to, t);
   c.srcPitch = t->from.row;
-  c.srcHeight = t->from.slice / t->from.row;
+  c.srcHeight = rows_of_slice(&t->from, t);
   return cuMemcpy3DAsync_v2(&c, stream);
 }
 

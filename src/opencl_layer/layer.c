@@ -1,4 +1,5 @@
 // The functions of the layer: each calls the platform's, and tells record.c.
+#include "opencl_layer/checks.h"
 #include "opencl_layer/times.h"
 
 #include <CL/cl_layer.h>
@@ -115,7 +116,9 @@ EXPORT CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint n, const cl_icd_dispa
   if (!below || !ours || !out || n < sizeof table / sizeof(void *)) return CL_INVALID_VALUE;
   // our libOpenCL.so.1 has this layer already, and forwards to a loader that knows layers, too
   if (next.clGetPlatformIDs) return CL_INVALID_OPERATION;
-  next = table = *below;
+  next = *below;
+  checks_install(&next);
+  table = next;
 #define CALL(name, ...) table.name = layer_##name;
 #define MAKES(name, ...) table.name = layer_##name;
 #include "opencl_layer/calls.def"

@@ -4,11 +4,15 @@
 #include "opencl_layer/layer.h"
 
 #include <dlfcn.h>
+#include <execinfo.h>
 #include <pthread.h>
 
+enum { FRAMES = 16 };
 typedef struct Object {
   const char *type, *made_by;
   const void *caller;
+  void *stack[FRAMES];
+  int frames;
   uint32_t references, number;  // number: in the order in which they were made
 } Object;
 
@@ -21,7 +25,8 @@ void layer_object_made(const void *handle, const LayerCall *c, const char *type)
   pthread_mutex_lock(&lock);
   Object *o = u64map_get(&objects, (uintptr_t)handle);
   if (!o) u64map_put(&objects, (uintptr_t)handle, o = mem_alloc(sizeof *o));
-  *o = (Object){type, c->name, c->caller, 1, ++made};
+  *o = (Object){type, c->name, c->caller, .references = 1, .number = ++made};
+  o->frames = backtrace(o->stack, FRAMES);
   pthread_mutex_unlock(&lock);
 }
 
@@ -39,13 +44,28 @@ void layer_object_released(const void *handle) {
   pthread_mutex_unlock(&lock);
 }
 
-static void print_caller(FILE *out, const void *caller) {
+static void print_place(FILE *out, const char *word, const void *caller) {
   Dl_info at;
   if (!dladdr(caller, &at) || !at.dli_fname) return;
   const char *slash = strrchr(at.dli_fname, '/');
-  fprintf(out, ", called at %s+0x%zx", slash ? slash + 1 : at.dli_fname,
+  fprintf(out, "%s %s+0x%zx", word, slash ? slash + 1 : at.dli_fname,
           (size_t)((const char *)caller - (const char *)at.dli_fbase) - 1);
   if (at.dli_sname) fprintf(out, " in %s", at.dli_sname);
+}
+
+// Who called the caller, up to the C library that has called main.
+static void print_stack(FILE *out, const Object *o) {
+  bool behind = false;
+  for (int i = 0; i < o->frames; i++) {
+    Dl_info at;
+    bool known = dladdr(o->stack[i], &at) && at.dli_fname;
+    if (behind && (!known || strstr(at.dli_fname, "/libc.so"))) return;
+    if (behind) {
+      print_place(out, "    by", o->stack[i]);
+      fputc('\n', out);
+    }
+    behind |= o->stack[i] == o->caller;
+  }
 }
 
 typedef struct Left {
@@ -72,8 +92,9 @@ void layer_objects_left(FILE *out) {
     const Object *o = &list.data[i].object;
     fprintf(out, "  %s 0x%llx made by %s", o->type, (unsigned long long)list.data[i].handle,
             o->made_by);
-    print_caller(out, o->caller);
+    print_place(out, ", called at", o->caller);
     fprintf(out, "; references left: %u\n", o->references);
+    print_stack(out, o);
   }
   vec_free(&list);
 }

@@ -114,6 +114,28 @@ static void arguments(void) {
   clReleaseMemObject(m);
 }
 
+// clang 19 takes two chars for two shorts.
+static void pairs_of_chars(void) {
+  cl_char2 c = {{-1, 2}};
+  cl_uchar2 u = {{3, 200}};
+  int out[4] = {0};
+  size_t global = 1;
+  char attributes[128];
+  cl_mem o = ints(out, 4);
+  cl_kernel f = clCreateKernel(program, "pairs_of_chars", &e);
+  clSetKernelArg(f, 0, sizeof c, &c);
+  clSetKernelArg(f, 1, sizeof u, &u);
+  clSetKernelArg(f, 2, sizeof o, &o);
+  e = clEnqueueNDRangeKernel(queue, f, 1, 0, &global, 0, 0, 0, 0);
+  clEnqueueReadBuffer(queue, o, CL_TRUE, 0, sizeof out, out, 0, 0, 0);
+  EXPECT("pairs_of_chars", !e && out[0] == -1 && out[1] == 2 && out[2] == 3 && out[3] == 200);
+  clGetKernelInfo(f, CL_KERNEL_ATTRIBUTES, sizeof attributes, attributes, 0);
+  EXPECT("attributes", !strcmp(attributes, "vec_type_hint(uchar2) work_group_size_hint(1,2,3) "
+                                           "reqd_work_group_size(1,1,1)"));
+  clReleaseKernel(f);
+  clReleaseMemObject(o);
+}
+
 static void locals(void) {
   int out[64], ok = 1;
   size_t global = 64, local = 32;
@@ -201,6 +223,13 @@ static void sub_buffers(void) {
   clReleaseMemObject(s);
   clEnqueueReadBuffer(queue, a, CL_TRUE, 0, sizeof x, x, 0, 0, 0);
   EXPECT("sub_buffer", x[127] == 127 && x[128] == 129 && x[143] == 144 && x[144] == 144);
+  cl_mem narrow = clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_HOST_READ_ONLY, 1024, 0, &e);
+  cl_mem_flags flags;
+  s = clCreateSubBuffer(narrow, 0, CL_BUFFER_CREATE_TYPE_REGION, &r, &e);
+  clGetMemObjectInfo(s, CL_MEM_FLAGS, sizeof flags, &flags, 0);
+  EXPECT("sub_buffer_flags", flags == (CL_MEM_READ_ONLY | CL_MEM_HOST_READ_ONLY));
+  clReleaseMemObject(s);
+  clReleaseMemObject(narrow);
   r.origin = 4;
   clCreateSubBuffer(a, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &r, &e);
   EXPECT("sub_buffer_alignment", e == CL_MISALIGNED_SUB_BUFFER_OFFSET);
@@ -294,6 +323,20 @@ static int runs_eight(cl_program p) {
   return !e && refused && x[0] == 8 && x[15] == 8;
 }
 
+static void properties(void) {
+  cl_context_properties odd[] = {CL_CONTEXT_INTEROP_USER_SYNC, 2, 0};
+  cl_context_properties twice[] = {CL_CONTEXT_INTEROP_USER_SYNC, 1, CL_CONTEXT_INTEROP_USER_SYNC, 1,
+                                   0};
+  clCreateContext(odd, 1, &device, 0, 0, &e);
+  EXPECT("odd_property", e == CL_INVALID_PROPERTY);
+  clCreateContext(twice, 1, &device, 0, 0, &e);
+  EXPECT("property_twice", e == CL_INVALID_PROPERTY);
+  twice[2] = 0;
+  cl_context c = clCreateContext(twice, 1, &device, 0, 0, &e);
+  EXPECT("property", c && !e);
+  clReleaseContext(c);
+}
+
 static void programs(void) {
   EXPECT("required_size", runs_eight(program));
   size_t size;
@@ -317,6 +360,50 @@ static void programs(void) {
   EXPECT("kernel_name", e == CL_INVALID_KERNEL_NAME);
 }
 
+static void kernel_in_kernel(cl_command_queue q) {
+  int x[4] = {1, 2, 3, 4};
+  size_t global = 4;
+  cl_mem m = ints(x, 4);
+  cl_kernel k = clCreateKernel(program, "calls_kernel", &e);
+  clSetKernelArg(k, 0, sizeof m, &m);
+  clEnqueueNDRangeKernel(q, k, 1, 0, &global, 0, 0, 0, 0);
+  clEnqueueReadBuffer(q, m, CL_TRUE, 0, sizeof x, x, 0, 0, 0);
+  EXPECT("kernel_in_kernel", x[0] == 3 && x[3] == 9);
+  clReleaseKernel(k);
+  clReleaseMemObject(m);
+}
+
+// The binary of a library is one again, and links.
+static void library_binary(cl_program part, cl_program user) {
+  cl_program made = clLinkProgram(context, 0, 0, "-create-library", 1, &part, 0, 0, &e);
+  size_t size;
+  clGetProgramInfo(made, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, 0);
+  unsigned char *binary = malloc(size);
+  clGetProgramInfo(made, CL_PROGRAM_BINARIES, sizeof binary, &binary, 0);
+  cl_program read = clCreateProgramWithBinary(context, 1, &device, &size,
+                                              (const unsigned char **)&binary, 0, &e);
+  cl_program_binary_type type = 0;
+  clGetProgramBuildInfo(read, device, CL_PROGRAM_BINARY_TYPE, sizeof type, &type, 0);
+  cl_program both[] = {user, read}, linked = clLinkProgram(context, 0, 0, "", 2, both, 0, 0, &e);
+  EXPECT("library_binary", !e && type == CL_PROGRAM_BINARY_TYPE_LIBRARY);
+  free(binary);
+  clReleaseProgram(made);
+  clReleaseProgram(read);
+  clReleaseProgram(linked);
+}
+
+static void uniform_groups(void) {
+  const char *text = "kernel void nothing(void) {}\n";
+  size_t global = 4, local = 3;
+  cl_program p = clCreateProgramWithSource(context, 1, &text, 0, &e);
+  clBuildProgram(p, 0, 0, "-cl-uniform-work-group-size", 0, 0);
+  cl_kernel k = clCreateKernel(p, "nothing", &e);
+  EXPECT("uniform_groups", clEnqueueNDRangeKernel(queue, k, 1, 0, &global, &local, 0, 0, 0) ==
+                               CL_INVALID_WORK_GROUP_SIZE);
+  clReleaseKernel(k);
+  clReleaseProgram(p);
+}
+
 // Needs a compiler: the rest may come from the cache.
 static void compiler(void) {
   cl_bool there;
@@ -336,6 +423,8 @@ static void compiler(void) {
   cl_kernel f = clCreateKernel(linked, "eight", &e);
   EXPECT("link", f && !e);
   clReleaseKernel(f);
+  library_binary(one, two);
+  uniform_groups();
   char log[4096] = "";
   EXPECT("build_fails", clBuildProgram(wrong, 0, 0, "", 0, 0) == CL_BUILD_PROGRAM_FAILURE);
   clGetProgramBuildInfo(wrong, device, CL_PROGRAM_BUILD_LOG, sizeof log, log, 0);
@@ -363,6 +452,19 @@ static void svm(void) {
   clEnqueueSVMUnmap(queue, p, 0, 0, 0);
   clFinish(queue);
   EXPECT("svm", ok && !e);
+  // a buffer over it is the same memory
+  cl_bool uses = 0;
+  cl_mem same = clCreateBuffer(context, CL_MEM_USE_HOST_PTR, 32, p, &e);
+  clGetMemObjectInfo(same, CL_MEM_USES_SVM_POINTER, sizeof uses, &uses, 0);
+  clSetKernelArg(f, 0, sizeof same, &same);
+  clEnqueueNDRangeKernel(queue, f, 1, 0, &global, 0, 0, 0, 0);
+  int *mapped = clEnqueueMapBuffer(queue, same, CL_TRUE, CL_MAP_READ, 0, 32, 0, 0, 0, &e);
+  EXPECT("svm_buffer", !e && uses && mapped == p && p[0] == 2 && p[7] == 9);
+  clEnqueueUnmapMemObject(queue, same, mapped, 0, 0, 0);
+  clReleaseMemObject(same);
+  clCreateBuffer(context, CL_MEM_USE_HOST_PTR, 64, p, &e);
+  EXPECT("svm_buffer_size", e == CL_INVALID_BUFFER_SIZE);
+  clFinish(queue);
   clSVMFree(context, p);
   clReleaseKernel(f);
 }
@@ -444,12 +546,15 @@ int main(int argc, char **argv) {
   setup(argv[1]);
   references();
   arguments();
+  pairs_of_chars();
+  properties();
   locals();
   ranges();
   transfers();
   sub_buffers();
   events();
   programs();
+  kernel_in_kernel(queue);
   compiler();
   svm();
   library();

@@ -47,3 +47,13 @@ kernel __attribute__((reqd_work_group_size(8, 1, 1))) void eight(global int *x) 
 }
 kernel void say(int n) { if (get_global_id(0) == 1) printf("work-item %d of %d: %.2f %s\n",
                                                            (int)get_global_id(0), n, 1.5f, "end"); }
+
+kernel void calls_kernel(global int *x) {
+  twice(x);
+  x[get_global_id(0)] += __IMAGE_SUPPORT__ + (__OPENCL_VERSION__ < 120);
+}
+typedef struct { int numbers[4]; } image_data;  // the name of no image
+__attribute__((vec_type_hint(uchar2), work_group_size_hint(1, 2, 3), reqd_work_group_size(1, 1, 1)))
+kernel void pairs_of_chars(char2 c, uchar2 u, global image_data *out) {
+  vstore4((int4)(convert_int2(c), convert_int2(u)), 0, out->numbers);
+}

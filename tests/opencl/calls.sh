@@ -29,3 +29,33 @@ objects that were not released: 3
   cl_kernel … made by clCreateKernel, called at wrong_calls+…; references left: 1
 END
 check leaks diff -u "$TEST_DIR/want" "$TEST_DIR/left"
+
+# the functions that led to what was not released
+cat > "$TEST_DIR/nested.c" << 'END'
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+static __attribute__((noinline)) cl_context make(cl_device_id *d) {
+  cl_context c = clCreateContext(0, 1, d, 0, 0, 0);
+  __asm__ volatile("" ::: "memory");
+  return c;
+}
+static __attribute__((noinline)) cl_context outer(cl_device_id *d) {
+  cl_context c = make(d);
+  __asm__ volatile("" ::: "memory");
+  return c;
+}
+int main(void) {
+  cl_platform_id p;
+  cl_device_id d;
+  clGetPlatformIDs(1, &p, 0);
+  clGetDeviceIDs(p, CL_DEVICE_TYPE_ALL, 1, &d, 0);
+  return outer(&d) == 0;
+}
+END
+build "$TEST_DIR/nested.c" nested
+timeout 60 "$WARPGRIND" --device=cpu --tool=none -q --opencl-calls="$calls" "$TEST_DIR/nested"
+lines() {
+  grep -E 'called at|^    by' "$calls" | grep -oE 'nested\+0x[0-9a-f]+' | cut -d+ -f2 |
+    addr2line -f -e "$TEST_DIR/nested" | sed -n 'p;n' | grep -vx _start | tr '\n' ' '
+}
+check stack eval '[ "$(lines)" = "make outer main " ]'

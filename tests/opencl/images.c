@@ -4,6 +4,7 @@
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -234,6 +235,25 @@ static void one_type(const char *name, cl_image_desc d, const size_t *size) {
   printf("ok type_%s\n", name);
 }
 
+// An image made of host memory has its pixels; pitches leave two pixels between rows.
+static void from_host(const char *name, cl_image_desc d, const size_t *size) {
+  cl_image_format f = {CL_RGBA, CL_UNSIGNED_INT32};
+  static const size_t origin[3];
+  enum { ROW = 11, MOST = ROW * 4 * 3 };
+  Pixel host[MOST], out[MOST];
+  now = name;
+  for (unsigned i = 0; i < MOST; i++) host[i][0] = host[i][1] = host[i][2] = host[i][3] = i;
+  bool is_row = d.image_type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
+  d.image_row_pitch = ROW * sizeof(Pixel);
+  d.image_slice_pitch = is_row ? d.image_row_pitch : d.image_row_pitch * size[1];
+  cl_mem m = image(f, d, CL_MEM_COPY_HOST_PTR, host);
+  MUST(clEnqueueReadImage(queue, m, CL_TRUE, origin, size, 0, 0, out, 0, NULL, NULL));
+  for (size_t y = 0; y < size[1] * size[2]; y++)
+    for (size_t x = 0; x < size[0]; x++) EXPECT(out[y * size[0] + x][3] == y * ROW + x);
+  clReleaseMemObject(m);
+  printf("ok from_host_%s\n", name);
+}
+
 static void types(void) {
   one_type("one", (cl_image_desc){CL_MEM_OBJECT_IMAGE1D, 9}, (size_t[]){9, 1, 1});
   one_type("one_array", (cl_image_desc){CL_MEM_OBJECT_IMAGE1D_ARRAY, 9, .image_array_size = 4},
@@ -243,6 +263,12 @@ static void types(void) {
            (size_t[]){9, 4, 3});
   one_type("three", (cl_image_desc){CL_MEM_OBJECT_IMAGE3D, 9, 4, 3}, (size_t[]){9, 4, 3});
   one_type("buffer", (cl_image_desc){CL_MEM_OBJECT_IMAGE1D_BUFFER, 9}, (size_t[]){9, 1, 1});
+  from_host("one_array", (cl_image_desc){CL_MEM_OBJECT_IMAGE1D_ARRAY, 9, .image_array_size = 4},
+            (size_t[]){9, 4, 1});
+  from_host("two", (cl_image_desc){CL_MEM_OBJECT_IMAGE2D, 9, 4}, (size_t[]){9, 4, 1});
+  from_host("two_array", (cl_image_desc){CL_MEM_OBJECT_IMAGE2D_ARRAY, 9, 4, .image_array_size = 3},
+            (size_t[]){9, 4, 3});
+  from_host("three", (cl_image_desc){CL_MEM_OBJECT_IMAGE3D, 9, 4, 3}, (size_t[]){9, 4, 3});
 }
 
 // --- samplers ---

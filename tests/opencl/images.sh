@@ -14,7 +14,7 @@ run() {
 run --tool=memcheck,initcheck,racecheck,synccheck,fpcheck "$TEST_DIR/images"
 check exit_code test $? = 0
 grep -E '^(ok|FAIL) ' "$TEST_DIR/out"
-check all test "$(grep -c '^ok ' "$TEST_DIR/out")" = 8
+check all test "$(grep -c '^ok ' "$TEST_DIR/out")" = 12
 check silent has "$TEST_DIR/err" "ERROR SUMMARY: 0 errors from 0 places"
 run --tool=memcheck "$TEST_DIR/images" beyond
 check beyond test $? = 99

@@ -21,9 +21,13 @@ kernel void counted(global int *count, global int4 *sum) {
   *sum = convert_int4_sat(vload4(0, (global float *)sum) * (float4)2.5f) + (int4)get_work_dim();
 }
 
+static void put(global int *out, int i) {
+  out[i] = i;  // label: beyond
+}
+
 kernel void beyond(global int *out, int n) {
   int i = (int)get_global_id(0);
-  if (i <= n) out[i] = i;  // label: beyond
+  if (i <= n) put(out, i);  // label: call
 }
 
 kernel void pixels(read_only image2d_t from, write_only image2d_t to, sampler_t how) {

@@ -19,17 +19,25 @@ if [ -z "$translator" ] || [ ! -x "$clang" ]; then
   echo "skip spirv: no llvm-spirv, or no clang-14"
   exit 0
 fi
-"$clang" -cc1 -triple spir64 -x cl -cl-std=CL1.2 -finclude-default-header -O1 \
-  -debug-info-kind=line-tables-only -dwarf-version=4 -emit-llvm-bc -o "$TEST_DIR/spirv.bc" \
-  tests/opencl/spirv.cl && "$translator" -o "$TEST_DIR/spirv.spv" "$TEST_DIR/spirv.bc" ||
-  { echo "FAIL spirv: not compiled"; exit 1; }
+# compile DEBUG NAME
+compile() {
+  "$clang" -cc1 -triple spir64 -x cl -cl-std=CL1.2 -finclude-default-header -O1 \
+    -debug-info-kind="$1" -dwarf-version=4 -emit-llvm-bc -o "$TEST_DIR/$2.bc" \
+    tests/opencl/spirv.cl && "$translator" -o "$TEST_DIR/$2.spv" "$TEST_DIR/$2.bc" ||
+    { echo "FAIL spirv: not compiled"; exit 1; }
+}
+compile line-tables-only spirv
+compile limited variables  # clang crashes over what describes variables
 run --tool=memcheck,initcheck,racecheck,synccheck "$TEST_DIR/spirv" "$TEST_DIR/spirv.spv"
 check exit_code test $? = 0
 cat "$TEST_DIR/out"
 check all test "$(grep -c '^ok ' "$TEST_DIR/out")" = 7
 check silent has "$TEST_DIR/err" "ERROR SUMMARY: 0 errors from 0 places"
-run --tool=memcheck "$TEST_DIR/spirv" "$TEST_DIR/spirv.spv" beyond
-check beyond test $? = 99
-line=$(grep -n 'label: beyond' tests/opencl/spirv.cl | cut -d: -f1)
-check line eval 'grep -A1 "outside of an allocation (oob-write): 4 bytes" "$TEST_DIR/err" |
-  grep -q "spirv.cl:$line in beyond"'
+line() { grep -n "label: $1\$" tests/opencl/spirv.cl | cut -d: -f1; }
+for module in spirv variables; do
+  run --tool=memcheck "$TEST_DIR/spirv" "$TEST_DIR/$module.spv" beyond
+  check "beyond_$module" test $? = 99
+  check "line_$module" eval 'grep -A2 "outside of an allocation (oob-write): 4 bytes" \
+    "$TEST_DIR/err" | sed "s/.*at //; s/.*spirv.cl/spirv.cl/" | tail -n 2 |
+    diff - <(echo "spirv.cl:$(line beyond) in put"; echo "spirv.cl:$(line call) in beyond")'
+done

@@ -13,6 +13,7 @@ for tool in memcheck memcheck,initcheck,racecheck,synccheck; do
   check "exit_code_$tool" test $? = 99
   check "end_$tool" eval 'grep -A1 "outside of an allocation (oob-write): 4 bytes" "$TEST_DIR/err" |
     grep -q "program.cl:3 in fill"'
+  check "part_$tool" has "$TEST_DIR/err" "outside of the sub-buffer that the kernel got"
   check "flags_$tool" eval 'grep -A1 "may not write (no-access): 4 bytes" "$TEST_DIR/err" |
     grep -q "program.cl:3 in fill"'
   check "all_$tool" has "$TEST_DIR/err" "ERROR SUMMARY: 5 errors from 2 places"

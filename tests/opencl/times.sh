@@ -90,6 +90,10 @@ for platform in $platforms; do
   check "run_file_$platform" has_commands
   check "trace_$platform" is_trace "$TEST_DIR/times.json"
   check "report_$platform" has "$TEST_DIR/err" "of the device, by events of OpenCL: kernels"
+  timeout 100 "$WARPGRIND" -q --opencl=$platform --device=cpu --tool=none \
+    --opencl-times="$TEST_DIR/times.json" "$TEST_DIR/example" examples/opencl/overrun_fixed.cl \
+    2> "$TEST_DIR/err"
+  check "quiet_$platform" eval '[ ! -s "$TEST_DIR/err" ]'
 done
 # with our platform profile has the commands already: once
 timeout 100 "$WARPGRIND" profile --device=cpu -q -o "$TEST_DIR/run.wg" --opencl-times="$times" \

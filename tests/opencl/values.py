@@ -6,6 +6,7 @@ values.py [FAMILY …]    prints how many overloads were tested, and each that d
 import fractions
 import itertools
 import math
+import os
 import random
 import sys
 
@@ -98,6 +99,20 @@ def elementwise(name, types, width, result, arrays, reference, near=None, call=N
     return Case('t_%s_%s' % (name, suffix), parameters + ', global %s *out' % result, body,
                 COUNT // width, [pack(t, a) for t, a in zip(types, arrays)], result,
                 [reference(*x) for x in zip(*arrays)], near)
+
+
+# --- operators that compare ---
+
+COMPARISONS = dict(equal=lambda a, b: a == b, less=lambda a, b: a < b, both=lambda a, b: a and b,
+                   not_at_all=lambda a: not a)
+
+
+def comparisons(reals):
+    for name, width, f in itertools.product(INTEGERS + reals, WIDTHS, COMPARISONS):
+        true, result = (1, 'int') if width == 1 else (-1, SIGNED.get(name, name.lstrip('u')))
+        n = COMPARISONS[f].__code__.co_argcount
+        yield elementwise(f, [name] * n, width, result, pairs_of(name)[:n],
+                          lambda *x, r=COMPARISONS[f], t=true: t * bool(r(*x)), call='COMPARE_' + f)
 
 
 # --- relational functions ---
@@ -421,7 +436,7 @@ def exponents(reals):
         yield elementwise('nextafter', [name] * 2, width, name, pairs_of(name),
                           lambda x, y, t=name: next_after(t, x, y), near_by(0, name, least))
         integer = {2: 'ushort', 4: 'uint', 8: 'ulong'}[SIZES[name]]
-        yield elementwise('nan', [integer], width, name, [random_of(integer, 11)],
+        yield elementwise('nan', [integer], width, name, [[0, 1] + random_of(integer, 11)[2:]],
                           lambda x: math.nan)
 
 
@@ -720,10 +735,10 @@ def copies(reals):
                    group=32)
 
 
-FAMILIES = dict(relational=relational, selections=selections, geometric=geometric, loads=loads,
-                shuffles=shuffles, pointers=pointers, exponents=exponents, mixed=mixed, fast=fast,
-                upsampling=upsampling, atomics=atomics, copies=copies, halves=halves,
-                half_conversions=half_conversions)
+FAMILIES = dict(comparisons=comparisons, relational=relational, selections=selections,
+                geometric=geometric, loads=loads, shuffles=shuffles, pointers=pointers,
+                exponents=exponents, mixed=mixed, fast=fast, upsampling=upsampling,
+                atomics=atomics, copies=copies, halves=halves, half_conversions=half_conversions)
 HEAD = """#pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #ifdef cl_khr_fp16
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
@@ -731,6 +746,10 @@ HEAD = """#pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 #pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
 #define LDEXP_SCALAR(x, n) ldexp(x, b[0])
+#define COMPARE_equal(x, y) ((x) == (y))
+#define COMPARE_less(x, y) ((x) < (y))
+#define COMPARE_both(x, y) ((x) && (y))
+#define COMPARE_not_at_all(x) (!(x))
 #define OPERATOR_add(x, y) ((x) + (y))
 #define OPERATOR_subtract(x, y) ((x) - (y))
 #define OPERATOR_multiply(x, y) ((x) * (y))
@@ -742,8 +761,10 @@ def main(wanted):
     host = Host()
     reals = REALS + (('half',) if host.has('cl_khr_fp16') else ())
     tested = wrong = 0
+    # make check compiles every third overload, make check-long and tests by name all of them.
+    step = 1 if wanted or os.environ.get('TEST_SIZE') == 'long' else 3
     for family in wanted or FAMILIES:
-        cases = list(FAMILIES[family](reals))
+        cases = list(FAMILIES[family](reals))[::step]
         program = host.build(HEAD + ''.join(c.text for c in cases))
         bad = 0
         for c in cases:

@@ -25,30 +25,21 @@ static const char *source = "kernel void k(global int *a, local int *b, int c) {
                             "kernel __attribute__((reqd_work_group_size(4, 1, 1)))\n"
                             "void four(global int *a) { a[get_global_id(0)] = 1; }\n";
 
-int main(void) {
-  cl_platform_id p;
-  cl_device_id d;
+static cl_platform_id p;
+static cl_device_id d;
+static cl_context c;
+static cl_command_queue q;
+static cl_mem m, no_host;  // 256 bytes each
+static cl_program program, unbuilt;
+static cl_kernel k, four;
+static cl_event user;
+static cl_int e, x[64];
+static char text[64];
+
+static void devices(void) {
   cl_uint n;
-  cl_int e, x[64] = {0};
-  size_t one = 1, zero = 0, five = 5, huge = 1 << 20, o[3] = {0, 0, 0}, r[3] = {4, 1, 1},
-         none[3] = {0, 1, 1};
-  char text[64];
-  clGetPlatformIDs(1, &p, NULL);
-  clGetDeviceIDs(p, CL_DEVICE_TYPE_ALL, 1, &d, NULL);
-  cl_context c = clCreateContext(NULL, 1, &d, NULL, NULL, &e);
-  cl_command_queue q = clCreateCommandQueue(c, d, 0, &e);
-  cl_mem m = clCreateBuffer(c, CL_MEM_READ_WRITE, 256, NULL, &e);
-  cl_mem no_host = clCreateBuffer(c, CL_MEM_HOST_NO_ACCESS, 256, NULL, &e);
-  cl_program program = clCreateProgramWithSource(c, 1, &source, NULL, &e);
-  cl_program unbuilt = clCreateProgramWithSource(c, 1, &source, NULL, &e);
-  clBuildProgram(program, 0, NULL, "", NULL, NULL);
-  cl_kernel k = clCreateKernel(program, "k", &e), four = clCreateKernel(program, "four", &e);
-  cl_event user = clCreateUserEvent(c, &e), done;
-  clSetKernelArg(four, 0, sizeof m, &m);
-  cl_buffer_region region = {4, 16}, empty = {0, 0}, beyond = {256, 16};
   cl_queue_properties on_device[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_ON_DEVICE, 0};
   cl_context_properties strange[] = {12345, 0, 0};
-
   WRONG(CL_INVALID_VALUE, clGetPlatformIDs(0, NULL, NULL));
   WRONG(CL_INVALID_VALUE, clGetPlatformInfo(p, 1, 64, text, NULL));
   WRONG(CL_INVALID_VALUE, clGetPlatformInfo(p, CL_PLATFORM_NAME, 1, text, NULL));
@@ -62,6 +53,11 @@ int main(void) {
   WRONG_NEW(CL_INVALID_VALUE, clCreateCommandQueue(c, d, 1 << 20, &e));
   WRONG_NEW(CL_INVALID_QUEUE_PROPERTIES,
             clCreateCommandQueueWithProperties(c, d, on_device, &e));
+}
+
+static void buffers(void) {
+  size_t o[3] = {0, 0, 0}, r[3] = {4, 1, 1}, none[3] = {0, 1, 1};
+  cl_buffer_region region = {4, 16}, empty = {0, 0}, beyond = {256, 16};
   WRONG_NEW(CL_INVALID_BUFFER_SIZE, clCreateBuffer(c, CL_MEM_READ_WRITE, 0, NULL, &e));
   WRONG_NEW(CL_INVALID_HOST_PTR, clCreateBuffer(c, CL_MEM_COPY_HOST_PTR, 16, NULL, &e));
   WRONG_NEW(CL_INVALID_HOST_PTR, clCreateBuffer(c, CL_MEM_READ_WRITE, 16, x, &e));
@@ -96,6 +92,9 @@ int main(void) {
             clEnqueueMapBuffer(q, no_host, CL_TRUE, CL_MAP_READ, 0, 16, 0, NULL, NULL, &e));
   WRONG(CL_INVALID_VALUE, clEnqueueUnmapMemObject(q, m, x, 0, NULL, NULL));
   WRONG(CL_INVALID_VALUE, clEnqueueMigrateMemObjects(q, 0, NULL, 0, 0, NULL, NULL));
+}
+
+static void programs(void) {
   WRONG_NEW(CL_INVALID_VALUE, clCreateProgramWithSource(c, 0, &source, NULL, &e));
   WRONG_NEW(CL_INVALID_PROGRAM_EXECUTABLE, clCreateKernel(unbuilt, "k", &e));
   WRONG_NEW(CL_INVALID_KERNEL_NAME, clCreateKernel(program, "kk", &e));
@@ -104,6 +103,11 @@ int main(void) {
   WRONG(CL_INVALID_BUILD_OPTIONS, clBuildProgram(unbuilt, 0, NULL, "-what", NULL, NULL));
   WRONG(CL_INVALID_PROGRAM_EXECUTABLE,
         clGetProgramInfo(unbuilt, CL_PROGRAM_NUM_KERNELS, 64, text, NULL));
+}
+
+static void kernels_and_events(void) {
+  size_t one = 1, zero = 0, five = 5, huge = 1 << 20;
+  cl_event done;
   WRONG(CL_INVALID_ARG_INDEX, clSetKernelArg(k, 3, 4, x));
   WRONG(CL_INVALID_ARG_SIZE, clSetKernelArg(k, 2, 8, x));
   WRONG(CL_INVALID_ARG_SIZE, clSetKernelArg(k, 0, 4, &m));
@@ -134,6 +138,26 @@ int main(void) {
   clReleaseEvent(done);
   WRONG(CL_INVALID_EVENT, clReleaseEvent(done));
   WRONG(CL_INVALID_COMMAND_QUEUE, clFinish((cl_command_queue)c));
+}
+
+int main(void) {
+  clGetPlatformIDs(1, &p, NULL);
+  clGetDeviceIDs(p, CL_DEVICE_TYPE_ALL, 1, &d, NULL);
+  c = clCreateContext(NULL, 1, &d, NULL, NULL, &e);
+  q = clCreateCommandQueue(c, d, 0, &e);
+  m = clCreateBuffer(c, CL_MEM_READ_WRITE, 256, NULL, &e);
+  no_host = clCreateBuffer(c, CL_MEM_HOST_NO_ACCESS, 256, NULL, &e);
+  program = clCreateProgramWithSource(c, 1, &source, NULL, &e);
+  unbuilt = clCreateProgramWithSource(c, 1, &source, NULL, &e);
+  clBuildProgram(program, 0, NULL, "", NULL, NULL);
+  k = clCreateKernel(program, "k", &e);
+  four = clCreateKernel(program, "four", &e);
+  user = clCreateUserEvent(c, &e);
+  clSetKernelArg(four, 0, sizeof m, &m);
+  devices();
+  buffers();
+  programs();
+  kernels_and_events();
 
   clSetUserEventStatus(user, CL_COMPLETE);
   clReleaseEvent(user);

@@ -33,6 +33,19 @@ static void BUILT_IN begin_copy(ulong to, ulong from, ulong n, event_t event) {
   GROUP_COPIES(1);
 }
 
+// A work-item that comes with another number of elements, which is a mistake, copies as many as the
+// first of its warp: the device is asked for one copy. All work-items are here: begin_copy.
+static size_t BUILT_IN elements_of_first(size_t n) {
+  size_t first;
+  __asm__ volatile("{\n\t.reg .b32 low, high, wg_barrier_orders;\n\tmov.b64 {low, high}, %1;\n\t"
+                   "mov.b32 wg_barrier_orders, 0;\n\t"
+                   "shfl.sync.idx.b32 low, low, 0, 31, -1;\n\t"
+                   "mov.b32 wg_barrier_orders, 0;\n\t"
+                   "shfl.sync.idx.b32 high, high, 0, 31, -1;\n\t"
+                   "mov.b64 %0, {low, high};\n\t}" : "=l"(first) : "l"(n) : "memory");
+  return first;
+}
+
 static ulong BUILT_IN first_to_copy(void) {
   ulong own = get_local_linear_id(), neighbour = own ^ 1;
   ulong size = get_local_size(0) * get_local_size(1) * get_local_size(2);
@@ -44,6 +57,7 @@ static ulong BUILT_IN first_to_copy(void) {
                                          event_t event) { \
     size_t size = get_local_size(0) * get_local_size(1) * get_local_size(2); \
     begin_copy((ulong)to, (ulong)from, n, event); \
+    n = elements_of_first(n); \
     for (size_t i = first_to_copy(); i < n; i += size) to[i] = from[i]; \
     return event_of_copy((ulong)to, event); \
   }
@@ -52,6 +66,7 @@ static ulong BUILT_IN first_to_copy(void) {
                                                  size_t n, size_t stride, event_t event) { \
     size_t size = get_local_size(0) * get_local_size(1) * get_local_size(2); \
     begin_copy((ulong)to, (ulong)from, GROUP_MIX(n, stride), event); \
+    n = elements_of_first(n); \
     for (size_t i = first_to_copy(); i < n; i += size) \
       to[i * (to_stride)] = from[i * (from_stride)]; \
     return event_of_copy((ulong)to, event); \

@@ -79,3 +79,13 @@ SMOOTHSTEP(16)
 REMQUO_SIZES(global)
 REMQUO_SIZES(local)
 REMQUO_SIZES(private)
+
+// libclc's (19) of double is infinity for code 0.
+#define NAN_OF_CODE(n) \
+  double##n BUILT_IN nan(ulong##n code) { return as_double##n(code | 0x7ff8000000000000ul); }
+NAN_OF_CODE()
+NAN_OF_CODE(2)
+NAN_OF_CODE(3)
+NAN_OF_CODE(4)
+NAN_OF_CODE(8)
+NAN_OF_CODE(16)
