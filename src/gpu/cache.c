@@ -53,17 +53,6 @@ static void file_path(GpuHash key, const char *kind, char *path, size_t size) {
            (unsigned long long)key.high, (unsigned long long)key.low, kind);
 }
 
-static bool read_all(int fd, void *to, size_t n) {
-  for (char *p = to; n;) {
-    ssize_t got = read(fd, p, n);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    p += got;
-    n -= (size_t)got;
-  }
-  return true;
-}
-
 static bool write_all(int fd, const void *from, size_t n) {
   for (const char *p = from; n;) {
     ssize_t put = write(fd, p, n);
@@ -86,12 +75,12 @@ bool gpu_cache_get(GpuHash key, const char *kind, Str *out) {
   }
   Header h;
   struct stat st;
-  bool ok = !fstat(fd, &st) && read_all(fd, &h, sizeof h) &&
+  bool ok = !fstat(fd, &st) && file_read_all(fd, &h, sizeof h) &&
             !memcmp(h.magic, magic, sizeof magic) && (uint64_t)st.st_size == sizeof h + h.size;
   if (ok) {
     out->len = 0;
     char *data = mem_alloc(h.size + 1);
-    ok = read_all(fd, data, h.size);
+    ok = file_read_all(fd, data, h.size);
     GpuHash hash = gpu_hash(data, h.size, (GpuHash){0, 0});
     ok = ok && hash.low == h.hash.low && hash.high == h.hash.high;
     if (ok) {

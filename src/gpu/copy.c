@@ -240,34 +240,48 @@ static CUresult end_node(const SessionCopy *c, CUresult result) {
   return gpu_checked(result);
 }
 
-#define NODE(name, words, of, ctx, changed, params, args) \
+static bool set_copy(GpuGraphSteps *steps, CUgraphNode node, const void *params) {
+  return gpu_graph_steps_set_copy(steps, node, params);
+}
+static bool set_set(GpuGraphSteps *steps, CUgraphNode node, const void *params) {
+  return gpu_graph_steps_set_set(steps, node, params);
+}
+
+// before, done: what happens before the call, and after it has succeeded.
+#define NODE(name, words, of, ctx, before, done, params, args) \
   CUresult gpu_##name params { \
-    changed; \
-    if (!session_wants_memory() || !p) return gpu_checked(gpu_real.name args); \
+    before; \
+    bool looks = session_wants_memory() && p; \
     SessionCopy copy = {0}; \
-    of(p, &copy); \
-    begin_node(words, &copy, ctx); \
-    return end_node(&copy, gpu_real.name args); \
+    if (looks) { \
+      of(p, &copy); \
+      begin_node(words, &copy, ctx); \
+    } \
+    CUresult result = gpu_real.name args; \
+    if (result == CUDA_SUCCESS && p) done; \
+    return looks ? end_node(&copy, result) : gpu_checked(result); \
   }
-#define COPY_NODE(name, ctx, changed, params, args) \
-  NODE(name, "memcpy node", session_copy_of_box, ctx, changed, params, args)
-#define SET_NODE(name, ctx, changed, params, args) \
-  NODE(name, "memset node", session_copy_of_set, ctx, changed, params, args)
-COPY_NODE(cuGraphAddMemcpyNode, ctx, (void)0,
+#define COPY_NODE(name, ctx, before, done, params, args) \
+  NODE(name, "memcpy node", session_copy_of_box, ctx, before, done, params, args)
+#define SET_NODE(name, ctx, before, done, params, args) \
+  NODE(name, "memset node", session_copy_of_set, ctx, before, done, params, args)
+COPY_NODE(cuGraphAddMemcpyNode, ctx, (void)0, (void)0,
           (CUgraphNode * out, CUgraph g, const CUgraphNode *after, size_t n, const CUDA_MEMCPY3D *p,
            CUcontext ctx),
           (out, g, after, n, p, ctx))
-COPY_NODE(cuGraphMemcpyNodeSetParams, NULL, gpu_graph_overrule(NULL, node),
+COPY_NODE(cuGraphMemcpyNodeSetParams, NULL, gpu_graph_overrule(NULL, node), (void)0,
           (CUgraphNode node, const CUDA_MEMCPY3D *p), (node, p))
 COPY_NODE(cuGraphExecMemcpyNodeSetParams, ctx, gpu_graph_overrule(exec, node),
+          gpu_graph_exec_changed(exec, node, set_copy, p),
           (CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *p, CUcontext ctx),
           (exec, node, p, ctx))
-SET_NODE(cuGraphAddMemsetNode, ctx, (void)0,
+SET_NODE(cuGraphAddMemsetNode, ctx, (void)0, (void)0,
          (CUgraphNode * out, CUgraph g, const CUgraphNode *after, size_t n,
           const CUDA_MEMSET_NODE_PARAMS *p, CUcontext ctx),
          (out, g, after, n, p, ctx))
-SET_NODE(cuGraphMemsetNodeSetParams, NULL, gpu_graph_overrule(NULL, node),
+SET_NODE(cuGraphMemsetNodeSetParams, NULL, gpu_graph_overrule(NULL, node), (void)0,
          (CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *p), (node, p))
 SET_NODE(cuGraphExecMemsetNodeSetParams, ctx, gpu_graph_overrule(exec, node),
+         gpu_graph_exec_changed(exec, node, set_set, p),
          (CUgraphExec exec, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *p, CUcontext ctx),
          (exec, node, p, ctx))

@@ -34,7 +34,7 @@
     if (try_ != CUDA_SUCCESS) return try_; \
   } while (0)
 
-// --- real.c: the real driver's functions, by name; NULL: this driver does not have it ---
+// --- start.c: the real driver's functions, by name; NULL: this driver does not have it ---
 typedef struct GpuReal {
 #define API(base, suffix, since, types) CUresult(*base##suffix) types;
 #define SAME(base, suffix, since, target, params, args) CUresult(*base##suffix) params;
@@ -196,21 +196,32 @@ WgLaunch *gpu_launch_record(const GpuLaunch *l);
 bool gpu_launch_extra(void **extra, const void **buffer, size_t *size);
 
 // --- graph.c ---
+typedef struct GpuGraphSteps GpuGraphSteps;
 extern CUresult (*gpu_real_cuGraphNodeGetParams)(CUgraphNode, CUgraphNodeParams *);
 CUresult gpu_cuGraphNodeGetParams(CUgraphNode node, CUgraphNodeParams *p);
 typedef void GpuEachNode(void *user, CUgraphNode node, CUgraphNodeType type, bool inside);
 // those of graphs in it too; inside: of such a one
 void gpu_graph_each_node(CUgraph g, bool inside, GpuEachNode *each, void *user);
+// The program has changed an executable graph: what `change` does to its steps, if it has some.
+typedef bool GpuStepsChange(GpuGraphSteps *steps, CUgraphNode node, const void *params);
+void gpu_graph_exec_changed(CUgraphExec exec, CUgraphNode node, GpuStepsChange *change,
+                            const void *params);
 
 // --- graph_steps.c ---
-typedef struct GpuGraphSteps GpuGraphSteps;
-// NULL: it has no kernels of machine code that a tool looks at, or nodes that cannot be executed
-// one by one
-GpuGraphSteps *gpu_graph_steps(CUgraph g);
+// NULL: it has no kernels of machine code that a tool looks at, or they stay unchecked for the
+// reason *why, which is empty in the first case
+GpuGraphSteps *gpu_graph_steps(CUgraph g, Error *why);
 void gpu_graph_steps_free(GpuGraphSteps *g);
 bool gpu_graph_steps_fit(const GpuGraphSteps *g, CUstream stream);
-// first: its launches were counted when they were captured
-CUresult gpu_graph_steps_run(GpuGraphSteps *g, CUstream stream, bool first);
+CUresult gpu_graph_steps_run(GpuGraphSteps *g, CUstream stream);
+void gpu_graph_steps_uncount(GpuGraphSteps *g);  // it never ran
+// The program has changed a node of the executable graph. false: the steps are not true any more
+bool gpu_graph_steps_set_kernel(GpuGraphSteps *g, CUgraphNode node,
+                                const CUDA_KERNEL_NODE_PARAMS *p);
+bool gpu_graph_steps_set_copy(GpuGraphSteps *g, CUgraphNode node, const CUDA_MEMCPY3D *p);
+bool gpu_graph_steps_set_set(GpuGraphSteps *g, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *p);
+bool gpu_graph_steps_set_child(GpuGraphSteps *g, CUgraphNode node, CUgraph child);
+bool gpu_graph_steps_enable(GpuGraphSteps *g, CUgraphNode node, bool enabled);
 
 // --- graph_facts.c ---
 // own: the program has changed it in the executable graph; of: kernels only; place: in `branches`

@@ -44,12 +44,12 @@ CUresult gpu_cuGraphAddKernelNode(CUgraphNode *out, CUgraph g, const CUgraphNode
   return gpu_launch_end(&l, gpu_real.cuGraphAddKernelNode(out, g, after, n, &p));
 }
 
-static void exec_changed(CUgraphExec exec);
+static void exec_unseen(CUgraphExec exec);
 
 // settled: the tools see all that the kernel writes.
 static void node_changed(CUgraphNode node, bool settled) { gpu_graph_overrule(NULL, node); }
 static void exec_node_changed(CUgraphExec exec, CUgraphNode node, bool settled) {
-  if (!settled) exec_changed(exec);
+  if (!settled) exec_unseen(exec);
   gpu_graph_overrule(exec, node);
 }
 #define CHANGED_(a, b, c, which, ...) which
@@ -58,7 +58,14 @@ static void exec_node_changed(CUgraphExec exec, CUgraphNode node, bool settled) 
 // Its last argument are the parameters as the program gave them.
 // executable graphs stay as they were
 static void node_outputs(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *given) {}
-#define OUTPUTS(...) CHANGED_(__VA_ARGS__, gpu_graph_outputs_changed, node_outputs, )(__VA_ARGS__)
+static bool set_kernel_step(GpuGraphSteps *steps, CUgraphNode node, const void *params) {
+  return gpu_graph_steps_set_kernel(steps, node, params);
+}
+static void exec_outputs(CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *given) {
+  gpu_graph_outputs_changed(exec, node, given);
+  gpu_graph_exec_changed(exec, node, set_kernel_step, given);
+}
+#define OUTPUTS(...) CHANGED_(__VA_ARGS__, exec_outputs, node_outputs, )(__VA_ARGS__)
 
 #define SET_PARAMS(name, Params, begin, first_types, first_args) \
   CUresult gpu_##name(first_types, const Params *given) { \
@@ -88,32 +95,38 @@ SET_PARAMS(cuGraphExecKernelNodeSetParams_v2, CUDA_KERNEL_NODE_PARAMS, begin_nod
            EXEC_ARGS)
 
 // Only kernel nodes are copied: the driver writes into the parameters of some others.
-#define ANY_NODE(name, types, args_before, ...) \
+#define ANY_NODE(name, types, args_before, changed, other, done) \
   CUresult gpu_##name types { \
-    if (!given || given->type != CU_GRAPH_NODE_TYPE_KERNEL) \
-      return gpu_real.name(args_before, given); \
+    if (!given || given->type != CU_GRAPH_NODE_TYPE_KERNEL) { \
+      CUresult result = gpu_real.name(args_before, given); \
+      if (result == CUDA_SUCCESS) other; \
+      return result; \
+    } \
     GpuLaunch l; \
     CUgraphNodeParams p = *given; \
     begin_node(&l, &p.kernel); \
     if (l.refused) return l.refused; \
-    __VA_ARGS__; \
-    return gpu_launch_end(&l, gpu_real.name(args_before, &p)); \
+    changed; \
+    CUresult result = gpu_real.name(args_before, &p); \
+    if (result == CUDA_SUCCESS) done; \
+    return gpu_launch_end(&l, result); \
   }
 #define ADD_ARGS out, g, after, n
 #define ADD_V2_ARGS out, g, after, edges, n
+#define NOTHING (void)0
 ANY_NODE(cuGraphAddNode,
          (CUgraphNode * out, CUgraph g, const CUgraphNode *after, size_t n,
           CUgraphNodeParams *given),
-         ADD_ARGS, )
+         ADD_ARGS, NOTHING, NOTHING, NOTHING)
 ANY_NODE(cuGraphAddNode_v2,
          (CUgraphNode * out, CUgraph g, const CUgraphNode *after, const CUgraphEdgeData *edges,
           size_t n, CUgraphNodeParams *given),
-         ADD_V2_ARGS, )
+         ADD_V2_ARGS, NOTHING, NOTHING, NOTHING)
 ANY_NODE(cuGraphNodeSetParams, (CUgraphNode node, CUgraphNodeParams *given), NODE_ARGS,
-         node_changed(node, session_run_settled(&l.run)))
+         node_changed(node, session_run_settled(&l.run)), NOTHING, NOTHING)
 ANY_NODE(cuGraphExecNodeSetParams, (CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *given),
-         EXEC_ARGS, exec_node_changed(exec, node, session_run_settled(&l.run));
-         gpu_graph_outputs_changed(exec, node, &given->kernel))
+         EXEC_ARGS, exec_node_changed(exec, node, session_run_settled(&l.run)),
+         gpu_graph_exec_changed(exec, node, NULL, NULL), exec_outputs(exec, node, &given->kernel))
 
 // --- what the program asks for: its own handles, and parameters without ours ---
 
@@ -187,9 +200,9 @@ CUresult gpu_cuGraphDestroyNode(CUgraphNode node) {
 
 // lines: for the launch log. unseen: not all that it writes is followed
 // (session_sees_graph_writes). nodes: kernels with checks, of the graph itself; as they were for
-// this version of the program's memory. changed: by the program, since it was instantiated.
+// this version of the program's memory.
 typedef struct Exec {
-  bool ran, unseen, changed;
+  bool ran, unseen;
   VEC(SessionKernel *) kernels;
   VEC(bool) checked;
   VEC(char *) lines;
@@ -198,6 +211,8 @@ typedef struct Exec {
   SessionBranches *branches;  // NULL: nothing is known of them
   uint64_t version;
   GpuGraphSteps *steps;  // it is executed node by node; NULL: it is not
+  Error why;             // if it is not, and has kernels that would be checked then
+  bool told;             // why
 } Exec;
 
 static U64Map execs;       // CUgraphExec -> Exec
@@ -285,7 +300,7 @@ static CUresult instantiated(CUresult result, const CUgraphExec *exec, CUgraph g
   gpu_graph_each_node(g, false, look_at_node, e);
   e->graph = g;
   e->branches = gpu_branches(g, e->nodes.data, e->nodes.len);
-  e->steps = gpu_graph_steps(g);
+  e->steps = gpu_graph_steps(g, &e->why);
   pthread_mutex_lock(&lock);
   u64map_put(&execs, (uintptr_t)*exec, e);
   pthread_mutex_unlock(&lock);
@@ -353,6 +368,7 @@ CUresult gpu_cuGraphExecDestroy(CUgraphExec exec) {
     vec_free(&e->lines);
     vec_free(&e->nodes);
     session_branches_free(e->branches);
+    if (!e->ran) gpu_graph_steps_uncount(e->steps);
     gpu_graph_steps_free(e->steps);
   }
   CUresult result = gpu_real.cuGraphExecDestroy(exec);
@@ -445,11 +461,26 @@ static void expect_writes(CUgraphExec exec, CUstream stream) {
 }
 
 // what was known of its nodes is not true any more
-static void exec_changed(CUgraphExec exec) {
+static void exec_unseen(CUgraphExec exec) {
   pthread_mutex_lock(&lock);
   Exec *e = u64map_get(&execs, (uintptr_t)exec);
   if (e) e->unseen = true;
-  if (e) e->changed = true;
+  pthread_mutex_unlock(&lock);
+}
+
+static void set_steps(Exec *e, GpuGraphSteps *steps) {
+  gpu_graph_steps_free(e->steps);
+  e->steps = steps;
+}
+
+void gpu_graph_exec_changed(CUgraphExec exec, CUgraphNode node, GpuStepsChange *change,
+                            const void *params) {
+  pthread_mutex_lock(&lock);
+  Exec *e = execs.len ? u64map_get(&execs, (uintptr_t)exec) : NULL;
+  if (e && e->steps && !(change && change(e->steps, node, params))) {
+    set_steps(e, NULL);
+    error_set(&e->why, "the program has changed a node of the executable graph");
+  }
   pthread_mutex_unlock(&lock);
 }
 
@@ -469,41 +500,71 @@ void gpu_graph_overrule(CUgraphExec exec, CUgraphNode node) {
   pthread_mutex_unlock(&lock);
 }
 
+// It does what the graph does now.
+static CUresult updated(CUresult result, CUgraphExec exec, CUgraph g) {
+  if (result != CUDA_SUCCESS || !session_wants_launches()) return gpu_checked(result);
+  gpu_graph_outputs_made(exec, g);
+  Error why;
+  GpuGraphSteps *steps = gpu_graph_steps(g, &why);
+  pthread_mutex_lock(&lock);
+  Exec *e = u64map_get(&execs, (uintptr_t)exec);
+  if (e) {
+    gpu_graph_steps_uncount(e->steps);
+    set_steps(e, steps);
+    e->why = why;
+  }
+  pthread_mutex_unlock(&lock);
+  if (!e) gpu_graph_steps_free(steps);
+  return gpu_checked(result);
+}
+
 CUresult gpu_cuGraphExecUpdate(CUgraphExec exec, CUgraph g, CUgraphNode *error,
                                CUgraphExecUpdateResult *result) {
-  exec_changed(exec);
+  exec_unseen(exec);
   gpu_graph_overrule(exec, NULL);
-  CUresult done = gpu_real.cuGraphExecUpdate(exec, g, error, result);
-  if (done == CUDA_SUCCESS) gpu_graph_outputs_made(exec, g);
-  return gpu_checked(done);
+  return updated(gpu_real.cuGraphExecUpdate(exec, g, error, result), exec, g);
 }
 CUresult gpu_cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph g, CUgraphExecUpdateResultInfo *info) {
-  exec_changed(exec);
+  exec_unseen(exec);
   gpu_graph_overrule(exec, NULL);
-  CUresult done = gpu_real.cuGraphExecUpdate_v2(exec, g, info);
-  if (done == CUDA_SUCCESS) gpu_graph_outputs_made(exec, g);
-  return gpu_checked(done);
+  return updated(gpu_real.cuGraphExecUpdate_v2(exec, g, info), exec, g);
+}
+
+// Once for each kernel of the graph that runs without checks. With the lock held.
+static void tell_unchecked(Exec *e) {
+  Str text = {0};
+  e->told = true;
+  str_printf(&text, "unchecked in a graph: %s", e->why.text);
+  log_verbose("a graph of %u kernels is launched as it is: %s", e->kernels.len, e->why.text);
+  for (uint32_t i = 0; i < e->kernels.len; i++)
+    if (!e->checked.data[i]) session_kernel_note(e->kernels.data[i], text.data);
+  str_free(&text);
 }
 
 // false: the driver has to launch it
 static bool run_steps(CUgraphExec exec, CUstream stream, CUresult *result) {
+  if (!session_patches_closed() && !session_reads_closed()) return false;
+  bool captured = gpu_is_capturing(stream);
   pthread_mutex_lock(&lock);
   Exec *e = execs.len ? u64map_get(&execs, (uintptr_t)exec) : NULL;
-  bool runs = e && e->steps && !e->changed, first = runs && !e->ran;
+  bool runs = e && e->steps && !captured && gpu_graph_steps_fit(e->steps, stream);
+  if (e && e->steps && !captured && !runs)
+    error_set(&e->why, "the graph is launched in another context than that of its kernels");
+  if (e && !captured && !runs && e->why.text[0] && !e->told) tell_unchecked(e);
   pthread_mutex_unlock(&lock);
-  if (!runs || !gpu_graph_steps_fit(e->steps, stream)) return false;
+  if (!runs) return false;
   e->ran = true;
   session_graph_launch(exec, stream);
-  *result = gpu_graph_steps_run(e->steps, stream, first);
+  *result = gpu_graph_steps_run(e->steps, stream);
   return true;
 }
 
 CUresult gpu_cuGraphLaunch(CUgraphExec exec, CUstream stream) {
   CUresult stepped;
-  expect_writes(exec, stream);
   GPU_ALIVE(EXEC, exec);
   GPU_ALIVE(STREAM, stream);
   if (run_steps(exec, stream, &stepped)) return stepped;
+  expect_writes(exec, stream);
   write_log(exec, stream);
   GpuGraphLooks *looks = refresh(exec, stream);
   SessionOutputs *outputs = gpu_graph_outputs(exec, stream);
@@ -512,10 +573,10 @@ CUresult gpu_cuGraphLaunch(CUgraphExec exec, CUstream stream) {
 }
 CUresult gpu_cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream) {
   CUresult stepped;
-  expect_writes(exec, stream ? stream : CU_STREAM_PER_THREAD);
   GPU_ALIVE(EXEC, exec);
   GPU_ALIVE(STREAM, stream);
   if (run_steps(exec, stream ? stream : CU_STREAM_PER_THREAD, &stepped)) return stepped;
+  expect_writes(exec, stream ? stream : CU_STREAM_PER_THREAD);
   write_log(exec, stream ? stream : CU_STREAM_PER_THREAD);
   GpuGraphLooks *looks = refresh(exec, stream ? stream : CU_STREAM_PER_THREAD);
   SessionOutputs *outputs = gpu_graph_outputs(exec, stream ? stream : CU_STREAM_PER_THREAD);

@@ -1,15 +1,22 @@
 // Graphs with kernels that are machine code only. Such a kernel is checked by what is done before
 // and after its launch, which a graph has no place for. So the nodes of the graph are executed one
 // by one, in an order that the graph allows, each as if the program had asked for it: kernels,
-// copies, sets. Graphs with other nodes are launched as they are, and their closed kernels are
-// unchecked; so are graphs with branches where a tool looks for races between them.
+// copies, sets, events, host functions. Graphs with other nodes are launched as they are, and their
+// closed kernels are unchecked; so are graphs with branches where a tool looks for races between
+// them. The report says why.
 #include "gpu/gpu.h"
 
+#include <stdarg.h>
+
 typedef struct Step {
+  CUgraphNode node;
+  CUgraphNode child;  // the node of the graph itself whose graph it is in; NULL: it is in none
   CUgraphNodeType type;
+  bool disabled;        // by the program, in the executable graph
   CUfunction function;  // the program's handle
   SessionKernel *kernel;
-  bool counted_as_checked;  // when it was captured
+  bool captured;            // it was counted then, and has not run since
+  bool counted_as_checked;  // then
   unsigned grid[3], block[3], shared;
   CUcontext context;  // NULL: any
   void **params;      // into `values`
@@ -18,11 +25,24 @@ typedef struct Step {
   unsigned nattributes;
   CUDA_MEMCPY3D copy;
   CUDA_MEMSET_NODE_PARAMS set;
+  CUDA_HOST_NODE_PARAMS host;
+  CUevent event;
 } Step;
 struct GpuGraphSteps {
   VEC(Step) steps;
-  bool ok, has_closed, in_line;
+  bool has_closed, in_line;
+  CUgraphNode child;  // of the steps that are being taken
+  Error why;          // it is not executed node by node; empty: it is
 };
+
+// The first reason stands.
+static bool refuse(GpuGraphSteps *g, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  if (!g->why.text[0]) vsnprintf(g->why.text, sizeof g->why.text, format, args);
+  va_end(args);
+  return false;
+}
 
 // --- what a node does ---
 
@@ -53,48 +73,92 @@ static void copy_attributes(Step *s, CUgraphNode node) {
   }
 }
 
-static bool take_kernel(struct GpuGraphSteps *g, CUgraphNode node, Step *s) {
-  CUDA_KERNEL_NODE_PARAMS p = {0};
-  if (!gpu_real.cuGraphKernelNodeGetParams_v2 ||
-      gpu_cuGraphKernelNodeGetParams_v2(node, &p) != CUDA_SUCCESS)
-    return false;
-  s->function = p.func ? p.func : (CUfunction)p.kern;
-  GpuFunction *of = gpu_function(s->function);
-  if (!of) return false;
-  memcpy(s->grid, (unsigned[]){p.gridDimX, p.gridDimY, p.gridDimZ}, sizeof s->grid);
-  memcpy(s->block, (unsigned[]){p.blockDimX, p.blockDimY, p.blockDimZ}, sizeof s->block);
-  s->shared = p.sharedMemBytes;
-  s->context = p.ctx;
+// The program may have given the kernel by either of the driver's two names.
+static GpuFunction *function_of(const CUDA_KERNEL_NODE_PARAMS *p) {
+  CUfunction f = p->func ? p->func : (CUfunction)p->kern;
+  GpuFunction *of = gpu_function(f);
+  return of ? of : gpu_function_of_target(f);
+}
+
+static bool set_kernel(GpuGraphSteps *g, Step *s, const CUDA_KERNEL_NODE_PARAMS *p) {
+  GpuFunction *of = function_of(p);
+  if (!of) return refuse(g, "the graph has a kernel of a module that Warpgrind has not seen");
+  s->function = of->handle;
+  memcpy(s->grid, (unsigned[]){p->gridDimX, p->gridDimY, p->gridDimZ}, sizeof s->grid);
+  memcpy(s->block, (unsigned[]){p->blockDimX, p->blockDimY, p->blockDimZ}, sizeof s->block);
+  s->shared = p->sharedMemBytes;
+  s->context = p->ctx;
   s->kernel = of->kernel;
   gpu_function_target(of);  // says whether it is woven
   g->has_closed |= of->machine_code;
+  s->captured = true;
   s->counted_as_checked = of->unchanged || (of->code && of->code->record_bytes);
-  copy_attributes(s, node);
-  return copy_params(s, of, &p) && (!s->nattributes || gpu_real.cuLaunchKernelEx);
+  return copy_params(s, of, p) ||
+         refuse(g, "the driver does not tell the parameters of kernel %s", of->name);
 }
 
-static void take_graph(struct GpuGraphSteps *g, CUgraph graph);
-
-static void take_node(struct GpuGraphSteps *g, CUgraphNode node) {
-  Step s = {0};
-  CUgraph child;
-  if (gpu_real.cuGraphNodeGetType(node, &s.type) != CUDA_SUCCESS) g->ok = false;
-  switch ((int)s.type) {
-    case CU_GRAPH_NODE_TYPE_EMPTY: return;
-    case CU_GRAPH_NODE_TYPE_KERNEL: g->ok &= take_kernel(g, node, &s); break;
-    case CU_GRAPH_NODE_TYPE_MEMCPY:
-      g->ok &= gpu_real.cuGraphMemcpyNodeGetParams(node, &s.copy) == CUDA_SUCCESS;
-      break;
-    case CU_GRAPH_NODE_TYPE_MEMSET:
-      g->ok &= gpu_real.cuGraphMemsetNodeGetParams(node, &s.set) == CUDA_SUCCESS;
-      break;
-    case CU_GRAPH_NODE_TYPE_GRAPH:
-      if (gpu_real.cuGraphChildGraphNodeGetGraph(node, &child) != CUDA_SUCCESS) g->ok = false;
-      else take_graph(g, child);
-      return;
-    default: g->ok = false; return;
+static void take_kernel(GpuGraphSteps *g, Step *s) {
+  CUDA_KERNEL_NODE_PARAMS p = {0};
+  if (!gpu_real.cuGraphKernelNodeGetParams_v2 ||
+      gpu_cuGraphKernelNodeGetParams_v2(s->node, &p) != CUDA_SUCCESS) {
+    refuse(g, "the driver does not tell which kernels the graph has");
+    return;
   }
-  vec_push(&g->steps, s);
+  copy_attributes(s, s->node);
+  set_kernel(g, s, &p);
+  if (s->nattributes && !gpu_real.cuLaunchKernelEx) refuse(g, "the driver is too old");
+}
+
+static void take_graph(GpuGraphSteps *g, CUgraph graph);
+
+static void take_child(GpuGraphSteps *g, CUgraphNode node) {
+  CUgraph child;
+  CUgraphNode outer = g->child;
+  if (!outer) g->child = node;
+  if (gpu_real.cuGraphChildGraphNodeGetGraph(node, &child) == CUDA_SUCCESS) take_graph(g, child);
+  else refuse(g, "the driver does not tell what is in a graph inside of the graph");
+  g->child = outer;
+}
+
+static void refuse_type(GpuGraphSteps *g, CUgraphNodeType type) {
+  switch ((int)type) {
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+    case CU_GRAPH_NODE_TYPE_MEM_FREE: refuse(g, "the graph allocates memory itself"); return;
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT: refuse(g, "the graph uses external semaphores"); return;
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+      refuse(g, "the graph has a batch of memory operations");
+      return;
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL: refuse(g, "the graph has a conditional node"); return;
+    default: refuse(g, "the graph has a node of type %d", (int)type);
+  }
+}
+
+#define ASK(get, where) (gpu_real.get && gpu_real.get(s->node, &s->where) == CUDA_SUCCESS)
+
+// false: it is no step
+static bool take_step(GpuGraphSteps *g, Step *s) {
+  bool ok = true;
+  switch ((int)s->type) {
+    case CU_GRAPH_NODE_TYPE_EMPTY: return false;
+    case CU_GRAPH_NODE_TYPE_GRAPH: take_child(g, s->node); return false;
+    case CU_GRAPH_NODE_TYPE_KERNEL: take_kernel(g, s); break;
+    case CU_GRAPH_NODE_TYPE_MEMCPY: ok = ASK(cuGraphMemcpyNodeGetParams, copy); break;
+    case CU_GRAPH_NODE_TYPE_MEMSET: ok = ASK(cuGraphMemsetNodeGetParams, set); break;
+    case CU_GRAPH_NODE_TYPE_HOST: ok = ASK(cuGraphHostNodeGetParams, host); break;
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD: ok = ASK(cuGraphEventRecordNodeGetEvent, event); break;
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT: ok = ASK(cuGraphEventWaitNodeGetEvent, event); break;
+    default: refuse_type(g, s->type); return false;
+  }
+  if (!ok) refuse(g, "the driver does not tell what a node of the graph does");
+  return true;
+}
+
+static void take_node(GpuGraphSteps *g, CUgraphNode node) {
+  Step s = {.node = node, .child = g->child};
+  if (gpu_real.cuGraphNodeGetType(node, &s.type) != CUDA_SUCCESS)
+    refuse(g, "the driver does not tell what nodes the graph has");
+  else if (take_step(g, &s)) vec_push(&g->steps, s);
 }
 
 // --- in which order ---
@@ -131,16 +195,17 @@ static bool is_ready(Nodes *all, CUgraphNode node, bool *next) {
   return ready && result == CUDA_SUCCESS;
 }
 
-static void take_graph(struct GpuGraphSteps *g, CUgraph graph) {
+// All of them, so that it is known whether there are kernels that stay unchecked.
+static void take_graph(GpuGraphSteps *g, CUgraph graph) {
   Nodes all = {0};
-  if (gpu_real.cuGraphGetNodes(graph, NULL, &all.n) != CUDA_SUCCESS) g->ok = false;
-  if (!g->ok || !all.n) return;
-  all.list = mem_alloc(all.n * sizeof *all.list);
-  if (gpu_real.cuGraphGetNodes(graph, all.list, &all.n) != CUDA_SUCCESS) g->ok = false;
-  bool any = true;
-  while (g->ok && any && all.done.len < all.n) {
+  bool ok = gpu_real.cuGraphGetNodes(graph, NULL, &all.n) == CUDA_SUCCESS;
+  if (ok && !all.n) return;
+  all.list = ok ? mem_alloc(all.n * sizeof *all.list) : NULL;
+  ok = ok && gpu_real.cuGraphGetNodes(graph, all.list, &all.n) == CUDA_SUCCESS;
+  bool any = ok;
+  while (any && all.done.len < all.n) {
     any = false;
-    for (size_t i = 0; g->ok && i < all.n; i++) {
+    for (size_t i = 0; i < all.n; i++) {
       bool next = false;
       if (u64map_get(&all.done, (uintptr_t)all.list[i]) || !is_ready(&all, all.list[i], &next))
         continue;
@@ -151,29 +216,112 @@ static void take_graph(struct GpuGraphSteps *g, CUgraph graph) {
       any = true;
     }
   }
-  g->ok &= all.done.len == all.n;
+  if (!ok || all.done.len != all.n) refuse(g, "the driver does not tell the order of the nodes");
   u64map_free(&all.done);
   free(all.list);
 }
 
-GpuGraphSteps *gpu_graph_steps(CUgraph graph) {
+GpuGraphSteps *gpu_graph_steps(CUgraph graph, Error *why) {
+  why->text[0] = 0;
   if (!session_patches_closed() && !session_reads_closed()) return NULL;
   GpuGraphSteps *g = mem_alloc(sizeof *g);
-  g->ok = g->in_line = true;
+  g->in_line = true;
   take_graph(g, graph);
-  if (g->ok && g->has_closed && (g->in_line || !session_wants(SESSION_WANTS_GRAPH_ORDER))) return g;
-  if (g->has_closed) log_verbose("a graph with kernels of machine code runs as it is, unchecked");
+  if (!g->in_line && session_wants(SESSION_WANTS_GRAPH_ORDER))
+    refuse(g, "the graph has branches, and a tool looks for races between them");
+  if (g->has_closed && !g->why.text[0]) return g;
+  if (g->has_closed) *why = g->why;
   gpu_graph_steps_free(g);
   return NULL;
 }
 
+static void free_params(Step *s) {
+  free(s->params);
+  free(s->values);
+  s->params = NULL;
+  s->values = NULL;
+}
+
 void gpu_graph_steps_free(GpuGraphSteps *g) {
-  for (uint32_t i = 0; g && i < g->steps.len; i++) {
-    free(g->steps.data[i].params);
-    free(g->steps.data[i].values);
-  }
+  for (uint32_t i = 0; g && i < g->steps.len; i++) free_params(&g->steps.data[i]);
   if (g) vec_free(&g->steps);
   free(g);
+}
+
+// A launch that was captured was counted then. Each run counts its own.
+static void uncount(Step *s) {
+  if (s->captured) session_launch_only_captured(s->kernel, s->counted_as_checked);
+  s->captured = false;
+}
+
+void gpu_graph_steps_uncount(GpuGraphSteps *g) {
+  for (uint32_t i = 0; g && i < g->steps.len; i++) uncount(&g->steps.data[i]);
+}
+
+// --- what the program changes in the executable graph ---
+
+static Step *step_of(GpuGraphSteps *g, CUgraphNode node, CUgraphNodeType type) {
+  for (uint32_t i = 0; i < g->steps.len; i++)
+    if (g->steps.data[i].node == node && g->steps.data[i].type == type) return &g->steps.data[i];
+  return NULL;
+}
+
+bool gpu_graph_steps_set_kernel(GpuGraphSteps *g, CUgraphNode node,
+                                const CUDA_KERNEL_NODE_PARAMS *p) {
+  Step *s = step_of(g, node, CU_GRAPH_NODE_TYPE_KERNEL);
+  if (!s) return false;
+  free_params(s);
+  uncount(s);  // what takes its place is counted, too
+  return set_kernel(g, s, p);
+}
+
+bool gpu_graph_steps_set_copy(GpuGraphSteps *g, CUgraphNode node, const CUDA_MEMCPY3D *p) {
+  Step *s = step_of(g, node, CU_GRAPH_NODE_TYPE_MEMCPY);
+  if (s) s->copy = *p;
+  return s != NULL;
+}
+
+bool gpu_graph_steps_set_set(GpuGraphSteps *g, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *p) {
+  Step *s = step_of(g, node, CU_GRAPH_NODE_TYPE_MEMSET);
+  if (s) s->set = *p;
+  return s != NULL;
+}
+
+bool gpu_graph_steps_set_child(GpuGraphSteps *g, CUgraphNode node, CUgraph graph) {
+  GpuGraphSteps fresh = {0}, all = {0};
+  uint32_t first = 0;
+  while (first < g->steps.len && g->steps.data[first].child != node) first++;
+  if (first == g->steps.len) return false;
+  fresh.in_line = true;
+  fresh.child = node;
+  take_graph(&fresh, graph);
+  if (fresh.why.text[0] || (!fresh.in_line && session_wants(SESSION_WANTS_GRAPH_ORDER))) {
+    for (uint32_t i = 0; i < fresh.steps.len; i++) free_params(&fresh.steps.data[i]);
+    vec_free(&fresh.steps);
+    return false;
+  }
+  for (uint32_t i = 0; i < g->steps.len; i++) {
+    for (uint32_t k = 0; i == first && k < fresh.steps.len; k++)
+      vec_push(&all.steps, fresh.steps.data[k]);
+    if (g->steps.data[i].child == node) {
+      uncount(&g->steps.data[i]);
+      free_params(&g->steps.data[i]);
+    } else vec_push(&all.steps, g->steps.data[i]);
+  }
+  vec_free(&g->steps);
+  vec_free(&fresh.steps);
+  memcpy(&g->steps, &all.steps, sizeof all.steps);
+  return true;
+}
+
+bool gpu_graph_steps_enable(GpuGraphSteps *g, CUgraphNode node, bool enabled) {
+  bool found = false;
+  for (uint32_t i = 0; i < g->steps.len; i++) {
+    if (g->steps.data[i].node != node) continue;
+    g->steps.data[i].disabled = !enabled;
+    found = true;
+  }
+  return found;
 }
 
 // --- a launch of the graph ---
@@ -193,28 +341,41 @@ static CUresult run_kernel(Step *s, CUstream stream) {
                             s->block[1], s->block[2], s->shared, stream, s->params, NULL);
 }
 
-static CUresult run_set(const CUDA_MEMSET_NODE_PARAMS *p, CUstream stream) {
+// The pitch of a single row means nothing.
+static CUresult run_set(const CUDA_MEMSET_NODE_PARAMS *p, CUstream q) {
+  bool row = p->height <= 1;
+  unsigned char byte = (unsigned char)p->value;
+  unsigned short half = (unsigned short)p->value;
   switch (p->elementSize) {
     case 1:
-      return gpu_cuMemsetD2D8Async(p->dst, p->pitch, (unsigned char)p->value, p->width, p->height,
-                                   stream);
+      return row ? gpu_cuMemsetD8Async(p->dst, byte, p->width, q)
+                 : gpu_cuMemsetD2D8Async(p->dst, p->pitch, byte, p->width, p->height, q);
     case 2:
-      return gpu_cuMemsetD2D16Async(p->dst, p->pitch, (unsigned short)p->value, p->width, p->height,
-                                    stream);
-    default: return gpu_cuMemsetD2D32Async(p->dst, p->pitch, p->value, p->width, p->height, stream);
+      return row ? gpu_cuMemsetD16Async(p->dst, half, p->width, q)
+                 : gpu_cuMemsetD2D16Async(p->dst, p->pitch, half, p->width, p->height, q);
+    default:
+      return row ? gpu_cuMemsetD32Async(p->dst, p->value, p->width, q)
+                 : gpu_cuMemsetD2D32Async(p->dst, p->pitch, p->value, p->width, p->height, q);
   }
 }
 
-CUresult gpu_graph_steps_run(GpuGraphSteps *g, CUstream stream, bool first) {
+static CUresult run_step(Step *s, CUstream stream) {
+  switch ((int)s->type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL: return run_kernel(s, stream);
+    case CU_GRAPH_NODE_TYPE_MEMCPY: return gpu_cuMemcpy3DAsync_v2(&s->copy, stream);
+    case CU_GRAPH_NODE_TYPE_MEMSET: return run_set(&s->set, stream);
+    case CU_GRAPH_NODE_TYPE_HOST: return gpu_cuLaunchHostFunc(stream, s->host.fn, s->host.userData);
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD: return gpu_cuEventRecord(s->event, stream);
+    default: return gpu_cuStreamWaitEvent(stream, s->event, 0);
+  }
+}
+
+CUresult gpu_graph_steps_run(GpuGraphSteps *g, CUstream stream) {
   CUresult result = CUDA_SUCCESS;
   for (uint32_t i = 0; i < g->steps.len && result == CUDA_SUCCESS; i++) {
     Step *s = &g->steps.data[i];
-    if (s->type == CU_GRAPH_NODE_TYPE_KERNEL) {
-      if (first) session_launch_only_captured(s->kernel, s->counted_as_checked);
-      result = run_kernel(s, stream);
-    } else if (s->type == CU_GRAPH_NODE_TYPE_MEMCPY)
-      result = gpu_cuMemcpy3DAsync_v2(&s->copy, stream);
-    else result = run_set(&s->set, stream);
+    uncount(s);
+    if (!s->disabled) result = run_step(s, stream);
   }
   return result;
 }

@@ -250,6 +250,7 @@ static CUresult wait_for_all(const uint64_t *stream) {
 
 CUresult gpu_interrupts_wait(void) { return wait_for_all(NULL); }
 CUresult gpu_interrupts_wait_in(uint64_t stream) { return wait_for_all(&stream); }
+bool gpu_interrupts_pending(void) { return atomic_load(&listed) != 0; }
 
 // --- those that do not ---
 

@@ -123,5 +123,6 @@ void gpu_interrupts_add(const GpuLaunch *l, bool in_line, struct GpuPending *fol
 // that runs on it), or those that come before work in a stream. Each error is reported once.
 CUresult gpu_interrupts_wait(void);
 CUresult gpu_interrupts_wait_in(uint64_t stream);
+bool gpu_interrupts_pending(void);  // some are not served yet
 
 #endif

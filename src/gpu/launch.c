@@ -333,6 +333,28 @@ CUresult gpu_launch_end(GpuLaunch *l, CUresult result) {
   return gpu_checked(result);
 }
 
+// --- launches that are only counted: with --tool=none every nanosecond of the host is ours ---
+
+// The function to launch; NULL: there is more to do.
+static CUfunction plain_target(CUfunction handle, GpuFunction **of) {
+  if (!session_only_counts_launches() || gpu_interrupts_pending()) return NULL;
+  *of = gpu_function(handle);
+  CUfunction target = *of ? atomic_load_explicit(&(*of)->target, memory_order_acquire) : NULL;
+  bool has_record = target != handle && target && (*of)->code;
+  return has_record || (target && ((*of)->interrupts || (*of)->is_resume)) ? NULL : target;
+}
+
+static CUresult plain_end(GpuFunction *of, CUfunction target, SessionLaunch event,
+                          CUresult result) {
+  event.kernel = of->kernel;
+  if (__builtin_expect(result == CUDA_SUCCESS, 1)) {
+    session_launch_count(&event);
+    return result;
+  }
+  GpuLaunch l = {.of = of, .function = target, .event = event};
+  return gpu_launch_end(&l, result);
+}
+
 // --- the program's calls ---
 
 #define PER_THREAD_STREAM(s) ((s) ? (s) : CU_STREAM_PER_THREAD)
@@ -346,6 +368,12 @@ CUresult gpu_launch_end(GpuLaunch *l, CUresult result) {
   CUresult gpu_cuLaunchKernel##suffix(CUfunction f, unsigned gx, unsigned gy, unsigned gz, \
                                       unsigned bx, unsigned by, unsigned bz, unsigned shared, \
                                       CUstream stream, void **params, void **extra) { \
+    GpuFunction *of; \
+    CUfunction plain = plain_target(f, &of); \
+    if (plain) \
+      return plain_end(of, plain, SHAPE(gx, gy, gz, bx, by, bz, shared, STREAM(stream)), \
+                       gpu_real.cuLaunchKernel##suffix(plain, gx, gy, gz, bx, by, bz, shared, \
+                                                       stream, params, extra)); \
     GpuLaunch l; \
     l.config = NULL; \
     l.event = SHAPE(gx, gy, gz, bx, by, bz, shared, STREAM(stream)); \
@@ -369,6 +397,14 @@ CUresult gpu_launch_end(GpuLaunch *l, CUresult result) {
   CUresult gpu_cuLaunchKernelEx##suffix(const CUlaunchConfig *config, CUfunction f, void **params, \
                                         void **extra) { \
     if (!config) return gpu_real.cuLaunchKernelEx##suffix(config, f, params, extra); \
+    GpuFunction *of; \
+    CUfunction plain = plain_target(f, &of); \
+    if (plain) \
+      return plain_end(of, plain, \
+                       SHAPE(config->gridDimX, config->gridDimY, config->gridDimZ, \
+                             config->blockDimX, config->blockDimY, config->blockDimZ, \
+                             config->sharedMemBytes, STREAM(config->hStream)), \
+                       gpu_real.cuLaunchKernelEx##suffix(config, plain, params, extra)); \
     GpuLaunch l; \
     l.config = config; \
     l.event = SHAPE(config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX, \

@@ -241,8 +241,9 @@ GpuFree gpu_free_in_capture(uint64_t base) {
   if (what == GPU_FREE_NEVER || what == GPU_FREE_LATER) o->given = true;
   if (what == GPU_FREE_LATER) vec_push(&waiting, base);
   pthread_mutex_unlock(&lock);
-  // captured launches have their facts already
-  if (what == GPU_FREE_NEVER || what == GPU_FREE_LATER) session_free(base);
+  // Captured launches have their facts already. What a graph keeps is live for its launches, and
+  // freed only when the program frees it once more.
+  if (what == GPU_FREE_LATER || what == GPU_FREED_BEFORE) session_free(base);
   return what;
 }
 

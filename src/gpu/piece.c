@@ -328,7 +328,8 @@ static void print_units(const GpuModule *m, const GpuMade *made, const unsigned 
 }
 
 // Compiled with what the original admits; a second try has a limit on registers, of kernels or of
-// functions that they call. log: what the compiler says if it refuses.
+// functions that they call; the compiler stops at the first unit that it refuses, so that each unit
+// may need a try of its own. log: what the compiler says if it refuses.
 static bool compile(GpuModule *m, GpuPiece *p, const GpuMade *made, const char *name, Str *log,
                     Error *err) {
   enum { ATTEMPTS = 4 };
@@ -336,7 +337,7 @@ static bool compile(GpuModule *m, GpuPiece *p, const GpuMade *made, const char *
   bool done = false, ok = false;
   if (session_tools()) gpu_fit_registers(m, p, made);
   gpu_probe_unit_limits(made->units, made->n, registers);
-  for (int attempt = 0; attempt < ATTEMPTS && !done; attempt++) {
+  for (uint32_t attempt = 0; attempt < ATTEMPTS + made->n && !done; attempt++) {
     GpuTexts t = {.has_key = !session_tools() && !made->interrupts.n,
                   .key = piece_key(m, p->index),
                   .log = log};

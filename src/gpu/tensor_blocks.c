@@ -64,10 +64,9 @@ bool gpu_frameworks_uncached(void) {
   static _Atomic unsigned long long last;
   if (atomic_load_explicit(&found, memory_order_relaxed)) return true;
   if (!wanted) {
-    const char *set = tools_need_each_object(session_tools())
-                          ? getenv("PYTORCH_NO_CUDA_MEMORY_CACHING")
-                          : NULL;
-    wanted = set && *set ? 2 : 1;
+    const char *ours = getenv("WARPGRIND_UNCACHED");
+    const char *set = getenv("PYTORCH_NO_CUDA_MEMORY_CACHING");
+    wanted = tools_need_each_object(session_tools()) && ((set && *set) || ours) ? 2 : 1;
   }
   if (wanted == 1) return false;
   Seen s = {.adds = atomic_load(&last)};

@@ -180,17 +180,7 @@ static void on_stack(Merge *g, PtxInstr *in, const PtxVar *v, int64_t at) {
     op->imm += at + op->list[0].imm;
     op->list[0] = opd_reg(g->sp);
   }
-  for (unsigned i = 0; i < in->nmods; i++)
-    if (in->mods[i] == MOD_PARAM || in->mods[i] == MOD_PARAM_FUNC) in->mods[i] = MOD_LOCAL;
-  in->space = SPACE_LOCAL;
-  in->form = 0;
-}
-
-static const PtxVar *base_of(const PtxInstr *in) {
-  for (unsigned i = 0; i < in->nops; i++)
-    if (in->ops[i].kind == OPD_ADDR && in->ops[i].nlist && in->ops[i].list[0].kind == OPD_VAR)
-      return in->ops[i].list[0].var;
-  return NULL;
+  access_param_to_local(in);
 }
 
 // Its own parameters and results: in its frame.
@@ -200,7 +190,7 @@ static void move_own(Merge *g, Merged *f) {
   locals_move_by(c, g->sp, merge_place(c->returns, n, c->params, c->nparams, n + c->nparams));
   for (uint32_t i = 0; i < c->nstmts; i++) {
     PtxInstr *in = c->stmts[i].kind == STMT_INSTR ? c->stmts[i].instr : NULL;
-    const PtxVar *v = in && is_param_access(in) ? base_of(in) : NULL;
+    const PtxVar *v = in && is_param_access(in) ? access_variable(in) : NULL;
     for (uint32_t k = 0; v && k < n + c->nparams; k++)
       if (v == (k < n ? c->returns[k] : c->params[k - n]))
         on_stack(g, in, v, merge_place(c->returns, n, c->params, c->nparams, k));
@@ -218,7 +208,7 @@ static void move_of_call(Merge *g, const MergedCall *c) {
   PtxFunc *f = c->from->copy;
   for (uint32_t i = 0; i < f->nstmts; i++) {
     PtxInstr *in = f->stmts[i].kind == STMT_INSTR ? f->stmts[i].instr : NULL;
-    const PtxVar *v = in && is_param_access(in) ? base_of(in) : NULL;
+    const PtxVar *v = in && is_param_access(in) ? access_variable(in) : NULL;
     for (uint32_t k = 0; v && k < n; k++)
       if (v == list[k])
         on_stack(g, in, v,

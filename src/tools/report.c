@@ -19,6 +19,14 @@ const ToolReport *tool_report_at(unsigned number) {
   return number < ARRAY_LEN(reports) ? reports[number].report : NULL;
 }
 
+bool tool_report_named(unsigned number, const char *tools) {
+  const char *owner = reports[number].owner;
+  size_t n = strlen(owner);
+  for (const char *at = tools; at && *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ','))
+    if (!strncmp(at, owner, n) && (!at[n] || at[n] == ',')) return true;
+  return false;
+}
+
 bool tool_sees_library_calls(const char *name, size_t len) {
   for (unsigned i = 0; i < ARRAY_LEN(reports); i++)
     if (strncmp(reports[i].owner, name, len) == 0 && !reports[i].owner[len])

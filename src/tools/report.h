@@ -92,6 +92,7 @@ typedef struct ToolReport {
 const ToolReport *tool_report(const Kind *k);          // never NULL
 bool tool_sees_library_calls(const char *name, size_t len);
 const ToolReport *tool_report_at(unsigned number);     // from 0 on; NULL: there are no more
+bool tool_report_named(unsigned number, const char *tools);  // it is in this list, as of --tool
 const ToolRerun *tool_rerun(const struct Options *o);  // that the options ask for; NULL: none
 
 #endif

@@ -72,6 +72,20 @@ uint32_t access_bytes(const PtxInstr *in) {
   }
 }
 
+const PtxVar *access_variable(const PtxInstr *in) {
+  for (unsigned i = 0; i < in->nops; i++)
+    if (in->ops[i].kind == OPD_ADDR && in->ops[i].nlist && in->ops[i].list[0].kind == OPD_VAR)
+      return in->ops[i].list[0].var;
+  return NULL;
+}
+
+void access_param_to_local(PtxInstr *in) {
+  for (unsigned i = 0; i < in->nmods; i++)
+    if (in->mods[i] == MOD_PARAM || in->mods[i] == MOD_PARAM_FUNC) in->mods[i] = MOD_LOCAL;
+  in->space = SPACE_LOCAL;
+  in->form = 0;
+}
+
 bool access_is_memory(const PtxInstr *in) {
   return ptx_op_classes(in) & (CLASS_LOAD | CLASS_STORE | CLASS_ATOMIC) && in->space != SPACE_PARAM;
 }

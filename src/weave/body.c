@@ -71,6 +71,17 @@ bool body_if_refused(Body *b, uint32_t i, void (*emit)(Code *c, void *user), voi
   return true;
 }
 
+bool body_end_is_reached(const Body *b) {
+  const IrCfg *cfg = b->cfg;
+  const PtxInstr *last = cfg->ninstrs ? cfg->instrs[cfg->ninstrs - 1] : NULL;
+  bool ends = last && !last->guard &&
+              (last->op == OP_RET || last->op == OP_EXIT || last->op == OP_TRAP ||
+               last->op == OP_BRA);
+  // a label after the last instruction
+  bool empty_end = cfg->blocks[cfg->nblocks - 1].first == cfg->ninstrs;
+  return !ends || empty_end;
+}
+
 void body_at_exits(Body *b, void (*emit)(Code *c, void *user), void *user) {
   const IrCfg *cfg = b->cfg;
   for (uint32_t i = 0; i < cfg->ninstrs; i++) {
@@ -80,13 +91,7 @@ void body_at_exits(Body *b, void (*emit)(Code *c, void *user), void *user) {
     code_guard(c, in->guard, in->guard_negated);
     emit(c, user);
   }
-  const PtxInstr *last = cfg->ninstrs ? cfg->instrs[cfg->ninstrs - 1] : NULL;
-  bool ends = last && !last->guard &&
-              (last->op == OP_RET || last->op == OP_EXIT || last->op == OP_TRAP ||
-               last->op == OP_BRA);
-  // a label after the last instruction
-  bool empty_end = cfg->blocks[cfg->nblocks - 1].first == cfg->ninstrs;
-  if (!ends || empty_end) emit(body_before(b, cfg->ninstrs), user);
+  if (body_end_is_reached(b)) emit(body_before(b, cfg->ninstrs), user);
 }
 
 PtxReg *body_reg(Body *b, PtxType t) {

@@ -5,7 +5,7 @@
 // its beginning lane 0 adds 1 to one of them if all 32 lanes are here; else, out of line, one lane
 // adds their number to another and 1 to a third. A guarded instruction runs for fewer lanes and
 // gets a counter of threads of its own, which it shares with the instructions of the block that
-// have the same guard.
+// have the same guard. lane_counters.c, loop_counters.c and short_sides.c save atomic operations.
 // What a counter means is in a table (weave/execution_counts.h); weave/execution_rows.c turns it
 // into rows.
 //
@@ -42,7 +42,7 @@ static void prepare(Counting *w) {
   EMIT(c, "selp.b64", opd_reg(w->counters), opd_imm(0), opd_reg(w->counters), opd_reg(off));
 }
 
-static void add_to_counter(Counting *w, Code *c, uint32_t counter, PtxOperand by) {
+void count_add_to_memory(Counting *w, Code *c, uint32_t counter, PtxOperand by) {
   EMIT(c, "red.global.add.u64", opd_at(c, opd_reg(w->counters), counter * 8ll), by);
 }
 
@@ -73,18 +73,42 @@ static void count_fewer(Counting *w, Code *cold, PtxReg *lanes, uint32_t counter
   code_branch(cold, leads, true, over);
   EMIT(cold, "popc.b32", opd_reg(below), opd_reg(lanes));
   EMIT(cold, "cvt.u64.u32", opd_reg(n), opd_reg(below));
-  add_to_counter(w, cold, counters + BLOCK_THREADS, opd_reg(n));
-  add_to_counter(w, cold, counters + BLOCK_WARPS, opd_imm(1));
+  count_add_to_memory(w, cold, counters + BLOCK_THREADS, opd_reg(n));
+  count_add_to_memory(w, cold, counters + BLOCK_WARPS, opd_imm(1));
   code_label(cold, over);
 }
 
-// A full warp adds 1, in a loop to a register of every lane, of which that of lane 0 counts: it was
-// there each time.
+// The executions of the sides are counted in this block.
+static bool counts_sides(const Counting *w, uint32_t block) {
+  return w->in_lanes && w->sides[block].has_sides;
+}
+
+static bool is_counted_elsewhere(const Counting *w, uint32_t block) {
+  return w->in_lanes && w->sides[block].of != IR_NONE;
+}
+
+// A full warp adds 1: in a loop to a register of every lane, of which that of lane 0 counts, since
+// it was there each time; else in the lane of this block, or to memory.
+static void count_full_warp(Counting *w, Code *c, uint32_t block, uint32_t counter) {
+  PtxReg *mine = body_temp(w->body, TYPE_PRED, 0);
+  PtxReg *full = count_loops_register(w, block, counter, w->is_first);
+  if (full) {
+    EMIT(c, "add.u64", opd_reg(full), opd_reg(full), opd_imm(1));
+    return;
+  }
+  full = count_lanes_choose(w, c, block, counter, mine);
+  code_guard(c, full ? mine : w->is_first, false);
+  if (full) EMIT(c, "add.u32", opd_reg(full), opd_reg(full), opd_imm(1));
+  else count_add_to_memory(w, c, counter, opd_imm(1));
+  code_guard(c, NULL, false);
+}
+
 static void count_lanes(Counting *w, uint32_t block, uint32_t i, uint32_t counters) {
   Body *b = w->body;
   Code *c = body_before(b, i), *cold = body_cold(b);
-  bool keeps = w->lanes && counters == w->entry[block];
-  PtxReg *lanes = keeps ? body_reg(b, TYPE_B32) : body_temp(b, TYPE_B32, 0),
+  bool begins = counters == w->entry[block], keeps = w->lanes && begins,
+       sides = begins && counts_sides(w, block);
+  PtxReg *lanes = keeps || sides ? body_reg(b, TYPE_B32) : body_temp(b, TYPE_B32, 0),
          *fewer = body_temp(b, TYPE_PRED, 1);
   if (keeps) w->lanes[block] = lanes;
   PtxLabel *out = body_label(b), *back = body_label(b);
@@ -92,20 +116,14 @@ static void count_lanes(Counting *w, uint32_t block, uint32_t i, uint32_t counte
   EMIT(c, "activemask.b32", opd_reg(lanes));
   EMIT(c, "setp.ne.u32", opd_reg(fewer), opd_reg(lanes), opd_imm(-1));
   code_branch(c, fewer, false, out);
-  PtxReg *full = count_loops_register(w, block, counters + BLOCK_FULL, w->is_first);
-  if (full) {
-    EMIT(c, "add.u64", opd_reg(full), opd_reg(full), opd_imm(1));
-  } else {
-    code_guard(c, w->is_first, false);
-    add_to_counter(w, c, counters + BLOCK_FULL, opd_imm(1));
-    code_guard(c, NULL, false);
-  }
+  count_full_warp(w, c, block, counters + BLOCK_FULL);
   code_label(c, back);
   cold->near = c->near;
   code_guard(cold, NULL, false);
   code_label(cold, out);
   count_fewer(w, cold, lanes, counters);
   body_return(cold, i, back);
+  if (sides) short_sides_count(w, block, lanes);
 }
 
 static void count_guarded(Counting *w, uint32_t block, Code *c, uint32_t counter, PtxReg *guard,
@@ -115,7 +133,7 @@ static void count_guarded(Counting *w, uint32_t block, Code *c, uint32_t counter
   PtxReg *kept = count_loops_register(w, block, counter, NULL);
   code_guard(c, h.leads, false);
   if (kept) EMIT(c, "add.u64", opd_reg(kept), opd_reg(kept), opd_reg(h.n));
-  else add_to_counter(w, c, counter, opd_reg(h.n));
+  else count_add_to_memory(w, c, counter, opd_reg(h.n));
   code_guard(c, NULL, false);
 }
 
@@ -294,7 +312,7 @@ static void count_block(Counting *w, uint32_t block) {
     if (counters == COUNT_NONE) {
       counters = i == b->first ? w->entry[block] : w->count->ncounters;
       if (i != b->first) w->count->ncounters += BLOCK_COUNTERS;
-      count_lanes(w, block, i, counters);
+      if (!is_counted_elsewhere(w, block)) count_lanes(w, block, i, counters);
     }
     Times times = {counters, COUNT_NONE, COUNT_NONE, counters};
     if (in->guard && !(i == b->end - 1 && derive_branch(w, block, in, &times)))
@@ -309,18 +327,29 @@ static void count_block(Counting *w, uint32_t block) {
   }
 }
 
-// Counters of the beginnings of blocks are known before any block is looked at.
+static bool is_counted(const IrCfg *cfg, const IrBlock *b) {
+  if (b->rpo == IR_NONE || b->first == b->end) return false;
+  // the choice between two bodies is not the program's
+  return b->end != b->first + 1 || cfg->instrs[b->first]->ptx_line;
+}
+
+// Counters of the beginnings of blocks are known before any block is looked at. Those of short
+// sides come last, so that counters of one kind are together (lane_counters.c).
 static void number_blocks(Counting *w) {
   const IrCfg *cfg = w->body->cfg;
+  uint32_t first = w->count->ncounters;
   w->entry = ARENA_ARRAY(&w->body->cfg->arena, uint32_t, cfg->nblocks);
-  for (uint32_t i = 0; i < cfg->nblocks; i++) {
-    const IrBlock *b = &cfg->blocks[i];
-    bool counts = b->rpo != IR_NONE && b->first < b->end;
-    // the choice between two bodies is not the program's
-    if (counts && b->end == b->first + 1 && !cfg->instrs[b->first]->ptx_line) counts = false;
-    w->entry[i] = counts ? w->count->ncounters : COUNT_NONE;
-    if (counts) w->count->ncounters += BLOCK_COUNTERS;
-  }
+  for (uint32_t i = 0; i < cfg->nblocks; i++) w->entry[i] = COUNT_NONE;
+  for (unsigned pass = 0; pass < 2; pass++)
+    for (uint32_t i = 0; i < cfg->nblocks; i++) {
+      const ShortSide *s = &w->sides[i];
+      if (!is_counted(cfg, &cfg->blocks[i]) || (s->of != IR_NONE) != (pass == 1)) continue;
+      w->entry[i] = w->count->ncounters;
+      w->count->ncounters += BLOCK_COUNTERS;
+    }
+  count_lanes_open(w, first);
+  for (uint32_t i = 0; i < cfg->nblocks && w->in_lanes; i++)
+    if (is_counted_elsewhere(w, i)) w->entry[i] = w->entry[w->sides[i].first];
 }
 
 void execution_counts_begin(Program *p) {
@@ -338,6 +367,7 @@ Counting *execution_counts_weave(Body *b) {
   w->kernel = kernel ? kernel : arena_strdup(&b->program->out->arena, b->func->name);
   list_files(t, b);
   prepare(w);
+  short_sides_find(w);
   number_blocks(w);
   if (t->keeps_lanes) w->lanes = ARENA_ARRAY(&b->cfg->arena, PtxReg *, b->cfg->nblocks);
   count_loops_choose(w);
@@ -348,6 +378,7 @@ Counting *execution_counts_weave(Body *b) {
 
 void execution_counts_flush(Body *b) {
   if (b->counting && b->counting->loops) count_loops_flush(b->counting);
+  if (b->counting) count_lanes_flush(b->counting);
 }
 
 bool execution_counts_end(Program *p) {

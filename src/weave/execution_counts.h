@@ -1,4 +1,4 @@
-// count's table: written by count.c while it weaves, read by weave/execution_rows.c.
+// count's table: written by execution_counts.c while it weaves, read by weave/execution_rows.c.
 #ifndef WG_WEAVE_EXECUTION_COUNTS_H
 #define WG_WEAVE_EXECUTION_COUNTS_H
 
@@ -7,11 +7,11 @@
 enum { COUNT_CLASSES = 24, COUNT_NONE = UINT32_MAX };
 
 // The counters of a block: three in a row, so that a warp with all its lanes needs only one
-// addition. threads and number of warps with fewer lanes; warps with 32
+// addition: threads of warps with fewer lanes, the number of such warps, and warps with all 32
 enum { BLOCK_THREADS, BLOCK_WARPS, BLOCK_FULL, BLOCK_COUNTERS };
 
-// Some instructions of one source line that run equally often: as often as their block, or as
-// `guard` if it has a counter, less as often as the block but_not.
+// Some instructions of one source line that run equally often: as often as `guard` if that has a
+// counter, else as often as their block, minus the executions of the block but_not.
 typedef struct CountItem {
   const char *kernel, *file;
   uint32_t line;
@@ -43,17 +43,26 @@ typedef struct Count {  // one program
   bool keeps_lanes;  // some pass wants Counting.lanes; set before the first function
 } Count;
 
+// short_sides.c: a block that has such sides, or is a part of one.
+typedef struct ShortSide {
+  bool has_sides;
+  uint32_t of;     // the block with the branch; IR_NONE: it is no such part
+  uint32_t first;  // of the blocks of the side, which all run equally often
+} ShortSide;
+
 typedef struct Counting {  // one function
   Count *count;
   Body *body;
   // address of this multiprocessor's counters; 0: nothing is to be counted in this launch
   PtxReg *counters;
-  PtxReg *lower;  // mask of the lanes below this one; all bits set when nothing is to be counted
+  PtxReg *lower;     // mask of the lanes below this one; all bits set when nothing is to be counted
   PtxReg *is_first;  // lane 0, and this launch is to be counted
   const char *kernel;
-  uint32_t *entry;           // block -> the counters at its beginning, COUNT_NONE: it has none
-  PtxReg **lanes;            // block -> the lanes that reach its beginning; NULL: not kept
-  struct CountLoops *loops;  // NULL: no loops
+  uint32_t *entry;              // block -> the counters at its beginning, COUNT_NONE: it has none
+  PtxReg **lanes;               // block -> the lanes that reach its beginning; NULL: not kept
+  struct CountLoops *loops;     // NULL: no loops
+  struct CountLanes *in_lanes;  // NULL: counters are in memory
+  ShortSide *sides;             // by block
 } Counting;
 
 // The passes of tools that count call these; what the first has done is not done again.
@@ -86,7 +95,24 @@ PtxReg *count_loops_short_register(Counting *w, uint32_t block, uint32_t counter
 PtxReg *count_loops_lanes_register(Counting *w, uint32_t block, uint32_t counter);
 // n registers more are to be had there
 bool count_loops_has_room(const Counting *w, uint32_t block, uint32_t n);
+// --- lane_counters.c: counters of blocks in the lanes of full warps ---
+void count_lanes_open(Counting *w, uint32_t first);  // counters from there on are of blocks
+// The register that holds the counter in one lane, to be added to where `mine` says that this is
+// that lane; NULL: it has none.
+PtxReg *count_lanes_choose(Counting *w, Code *c, uint32_t block, uint32_t counter, PtxReg *mine);
+// the same, where the lane is known already
+PtxReg *count_lanes_register(Counting *w, uint32_t block, uint32_t counter);
+void count_lanes_flush(Counting *w);  // before threads end
+
+// --- short_sides.c: sides of branches that a compiler makes no branch of ---
+void short_sides_find(Counting *w);
+// The executions of the sides of a block; lanes: those that reached it
+void short_sides_count(Counting *w, uint32_t block, PtxReg *lanes);
+
+// --- execution_counts.c ---
+void count_add_to_memory(Counting *w, Code *c, uint32_t counter, PtxOperand by);
+
 bool count_may_reduce(const Body *b);  // its module may use redux.sync
-void count_loops_flush(Counting *w);  // after everything else has been woven
+void count_loops_flush(Counting *w);   // after everything else has been woven
 
 #endif

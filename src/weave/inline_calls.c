@@ -110,20 +110,6 @@ static bool has_plain_list(const PtxOperand *o, uint32_t n) {
   return true;
 }
 
-static void to_local(PtxInstr *in) {
-  for (unsigned i = 0; i < in->nmods; i++)
-    if (in->mods[i] == MOD_PARAM || in->mods[i] == MOD_PARAM_FUNC) in->mods[i] = MOD_LOCAL;
-  in->space = SPACE_LOCAL;
-  in->form = 0;
-}
-
-static const PtxVar *base_of(const PtxInstr *in) {
-  for (unsigned i = 0; i < in->nops; i++)
-    if (in->ops[i].kind == OPD_ADDR && in->ops[i].nlist && in->ops[i].list[0].kind == OPD_VAR)
-      return in->ops[i].list[0].var;
-  return NULL;
-}
-
 static const PtxLoc *called_from(Inliner *l, const PtxLoc *loc, const PtxLoc *call,
                                  const char *function) {
   if (!loc || !call) return loc ? loc : call;  // what has no line is part of the line that calls it
@@ -186,8 +172,8 @@ static void pass_memory(PtxFunc *f, const PtxOperand *list) {
     PtxVar *v = list->list[i].var;
     for (uint32_t s = 0; s < f->nstmts; s++)
       if (f->stmts[s].kind == STMT_INSTR && is_param_access(f->stmts[s].instr) &&
-          base_of(f->stmts[s].instr) == v)
-        to_local(f->stmts[s].instr);
+          access_variable(f->stmts[s].instr) == v)
+        access_param_to_local(f->stmts[s].instr);
     v->space = SPACE_LOCAL;
   }
 }
@@ -218,14 +204,14 @@ static void put_in_place(Inliner *l, PtxFunc *f, uint32_t at, PtxFunc *g) {
       if (s.instr->op == OP_RET)
         s = branch_to(l, s.instr, end, s.instr->guard, s.instr->guard_negated);
       else if (is_param_access(s.instr)) {
-        const PtxVar *v = base_of(s.instr);
+        const PtxVar *v = access_variable(s.instr);
         PtxVar *mine = v ? stands_for(copy, call, v) : NULL;
         if (mine) {
           for (unsigned o = 0; o < s.instr->nops; o++)
             if (s.instr->ops[o].kind == OPD_ADDR && s.instr->ops[o].list[0].kind == OPD_VAR &&
                 s.instr->ops[o].list[0].var == v)
               s.instr->ops[o].list[0].var = mine;
-          to_local(s.instr);
+          access_param_to_local(s.instr);
         }
       }
     }
@@ -289,7 +275,7 @@ static void keep_in_register(Inliner *l, PtxFunc *f, PtxVar *v) {
     PtxStmt *s = &f->stmts[i];
     if (s->kind == STMT_VAR && s->var == v) *s = (PtxStmt){.kind = STMT_REGS, .regs = {r, 1}};
     if (s->kind != STMT_INSTR || (s->instr->op != OP_LD && s->instr->op != OP_ST) ||
-        base_of(s->instr) != v)
+        access_variable(s->instr) != v)
       continue;
     PtxInstr *in = s->instr;
     unsigned address = in->op == OP_LD ? 1 : 0, value = 1 - address, n = 0;

@@ -98,6 +98,8 @@ void count_loops_choose(Counting *w) {
   for (uint32_t i = 0; i < cfg->nloops; i++) {
     if (cfg->loops[i].parent != IR_NONE || !can_be_flushed(cfg, l, &cfg->loops[i], i)) continue;
     l->loops[i].possible = true;
+    // a turn of a large loop takes so long that 32 bits of a lane are enough
+    if (w->in_lanes && cfg->loops[i].nblocks > REGISTERS) continue;
     choose_blocks(cfg, l, &cfg->loops[i]);
   }
 }

@@ -68,9 +68,9 @@ uint32_t second_body_first(const Body *b);  // its first instruction; UINT32_MAX
 typedef struct FuncInfo {
   PtxFunc *func;
   struct FuncInfo *target;  // a declaration or an alias: the definition, NULL if it is elsewhere
-  uint32_t kernel;       // index of the only kernel it runs for; UINT32_MAX: several, or not known
-  bool address_taken;    // called through a pointer; a kernel: launched from the device
-  bool may_not_return;   // a call of it can end the thread
+  uint32_t kernel;      // index of the only kernel it runs for; UINT32_MAX: several, or not known
+  bool address_taken;   // called through a pointer; a kernel: launched from the device
+  bool may_not_return;  // a call of it can end the thread
   // it reaches a function that may call itself, or is called through a pointer
   bool may_recurse;
   bool calls_functions;  // of the program, directly or not: they find the launch record in the slot
@@ -97,9 +97,9 @@ struct Program {
   Woven *out;
   Arena scratch;                    // gone when weave_module returns
   const char *prefix, *reg_prefix;  // no name of the program begins so: "__wg", "%wg_"
-  PtxVar **slot;                    // by unit: see record.c
+  PtxVar **slot;                    // by unit: see launch_record.c
   VEC(CallEdge) calls;
-  VEC(PtxFunc *) declarations;  // of kernels that are defined later; record.c
+  VEC(PtxFunc *) declarations;  // of kernels that are defined later; launch_record.c
   bool launches_from_device;
   VEC(Site) sites;
   U64Map mnemonics;  // code.c
@@ -117,7 +117,7 @@ void writes_find(Program *p);  // fills what WovenKernel says of writes; before 
 // --- numerics.c ---
 void numerics_find(Program *p);  // the same of what makes numbers differ
 
-// --- record.c: how the launch record reaches the code ---
+// --- launch_record.c: how the launch record reaches the code ---
 bool record_add_parameters(Program *p, Error *err);
 // Loads a field of WgLaunch into a register. Valid in kernels and in functions.
 struct Code;
@@ -213,7 +213,7 @@ Code *body_cold(Body *b);
 Code *body_before(Body *b, uint32_t i);
 // the same, left out where the instruction is in a copied loop
 Code *body_before_once(Body *b, uint32_t i);
-Code *body_after(Body *b, uint32_t i);    // lanes that go on to the next instruction
+Code *body_after(Body *b, uint32_t i);  // lanes that go on to the next instruction
 // A check leaves the access out by a branch to this label, which begins body_after.
 void body_refused_at(Body *b, uint32_t i, PtxLabel *label);
 // Code for accesses that such a check has left out. false: nothing checks this one alone.
@@ -222,6 +222,7 @@ Code *body_instead(Body *b, uint32_t i);  // the instruction goes; what is emitt
 // Before everything that ends the function for a thread: ret, exit, and the end of the body. Guards
 // are those of the instruction.
 void body_at_exits(Body *b, void (*emit)(Code *c, void *user), void *user);
+bool body_end_is_reached(const Body *b);  // threads end there without a ret
 // the instruction is repeated elsewhere: what braces around it declare must be known there
 void body_copied(Body *b, uint32_t i);
 PtxReg *body_reg(Body *b, PtxType t);  // a new register, declared in the function
@@ -242,7 +243,7 @@ bool spare_registers(Program *p, PtxFunc *f, uint32_t unit, uint32_t cold, uint3
 bool split_registers(PtxFunc *f, Error *err);
 typedef struct Spill Spill;
 Spill *spill_begin(Body *b);
-void spill_call(Spill *s, uint32_t call);  // one that gives nothing back
+void spill_call(Spill *s, uint32_t call);  // a call that returns no value
 void spill_end(Spill *s);
 
 // --- constant.c: registers that are written at one place ---
@@ -329,7 +330,7 @@ uint32_t heap_partner(const IrCfg *cfg, uint32_t call, PtxOp op, const PtxVar *v
 // a call of malloc: the store of its argument and the load of its result; false: not found
 bool heap_takes(const IrCfg *cfg, uint32_t call, uint32_t *store, uint32_t *load);
 
-// --- copy.c ---
+// --- copy_function.c ---
 // A copy of a function in module `into`, under another name. Module-level variables must not occur
 // in it unless it stays in its module; what it calls is kept.
 PtxFunc *copy_function(PtxModule *into, const PtxFunc *f, const char *name);
@@ -348,12 +349,13 @@ typedef struct CodeReport {
 } CodeReport;
 void code_report(Code *c, const CodeReport *r);
 
-// --- inline.c: the code of a probe in the place of its call; one that calls nothing and has no
-// memory of its own. No guard --- zero at first; one for each function of a body
+// --- inline_probe.c: the code of a probe in the place of its call ---
+// zero at first; one for each probe that a body puts in line
 typedef struct InlinedRegs {
   const PtxFunc *of;
   PtxReg **regs;
 } InlinedRegs;
+// The probe calls nothing and has no memory of its own; c has no guard.
 void code_inline(Code *c, const char *name, InlinedRegs *regs, PtxReg *result,
                  const PtxOperand *args, unsigned nargs);
 
@@ -386,6 +388,9 @@ void access_address(Code *c, PtxReg *to, const PtxOperand *address);
 PtxSpace access_bulk_space(const PtxInstr *in, unsigned operand, bool *cluster);
 // a load, store or atomic, kernel and call parameters excepted
 bool access_is_memory(const PtxInstr *in);
+const PtxVar *access_variable(const PtxInstr *in);  // whose address it has; NULL: no variable's
+// a parameter that becomes a local variable: an access of it follows
+void access_param_to_local(PtxInstr *in);
 WgOrders access_orders(const PtxInstr *in);  // by probe/order_rules.def
 unsigned access_order(const PtxInstr *in);   // of an access or a fence: WG_ACCESS_…
 

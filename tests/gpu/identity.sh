@@ -76,7 +76,8 @@ build() { # file, executable
   for x in $(of "$f" files); do more+=" $(dirname "$f")/$x"; done
   case $f in
     *.c) nvcc -w -O1 -g -o "$2" "$f" -lcuda $(of "$f" cflags) ;;
-    *) nvcc -w -O3 $lines $gencode -I tests/gpu/programs -o "$2" "$f" $more $(of "$f" nvcc) ;;
+    *) tests/lib/nvcc -w -O3 $lines $gencode -I tests/gpu/programs -o "$2" "$f" $more \
+      $(of "$f" nvcc) ;;
   esac
 }
 
@@ -112,6 +113,40 @@ coverage() { # what the program's head asks for, the JSON report, the log
 # prevented TOOL CODE: the program's fault did not happen, since the tool has reported it before
 prevented() { [ "$1" != count ] && [ "$2" = 99 ] && [ -n "$(of "$f" finding)" ]; }
 
+# The part of `one` that make check runs, with the variables of `one`: the virtual device alone.
+# shellcheck disable=SC2086
+on_virtual_device() {
+  if [[ $cpu == no* || $f == *.py ]]; then echo "skip $name: ${cpu:-needs a GPU}"; return; fi
+  for tool in none $tool; do
+    [[ $variants == *tool* ]] || [ $tool = none ] || continue
+    run "$d" $tool $limit env $vars "$WARPGRIND" --device=cpu --tool=$tool \
+      --log-file="$d/$tool.log" -- "${command[@]}"
+    local got; got=$(cat "$d/$tool.code")
+    if [ "$got" != "${expected:-0}" ] && ! { [ $tool != none ] && [ "$got" = 99 ] &&
+      [ -n "$(of "$f" finding)" ]; }; then
+      failed+=" $tool: exit code $got"
+    elif [ $tool != none ] && ! prevented $tool "$got" && ! cmp -s "$d/none.out" "$d/$tool.out"
+      then failed+=" $tool: other output"
+    fi
+    # through the driver proxy, with the virtual device behind it
+    [[ $f == *.c ]] && [ -n "$standin" ] || continue
+    run "$d" proxy $limit env $vars WARPGRIND_REAL_DRIVER="$standin" "$WARPGRIND" --device=gpu \
+      --tool=$tool --log-file="$d/proxy.log" --json="$d/proxy.json" -- "${command[@]}"
+    local why
+    if ! cmp -s "$d/proxy.code" "$d/$tool.code" || { [ "$cpu" != "approximate functions" ] &&
+      ! cmp -s "$d/proxy.out" "$d/$tool.out"; }; then
+      failed+=" $tool through the proxy: exit code $(cat "$d/proxy.code")"
+    elif ! why=$(coverage "${want:-any}" "$d/proxy.json" "$d/proxy.log")
+      then failed+=" $tool through the proxy: coverage: $why"
+    fi
+  done
+  if [ -n "$failed" ]; then
+    echo "FAIL $name:$failed"; tail -n 5 "$d"/*.out "$d"/*.err "$d"/*.log | head -n 40
+  else
+    echo "ok $name"; rm -rf "$d"
+  fi
+}
+
 # shellcheck disable=SC2046,SC2086
 one() { # a file: builds it, runs it in every way, prints one result line
   local f=$1 name d exe limit vars failed= done= expected cpu want tool=${GPU_TOOL:-count}
@@ -142,39 +177,7 @@ one() { # a file: builds it, runs it in every way, prints one result line
   local caches="TRITON_CACHE_DIR=$d/triton TORCHINDUCTOR_CACHE_DIR=$d/inductor "\
 "CUPY_CACHE_DIR=$d/cupy XLA_PYTHON_CLIENT_PREALLOCATE=false"
 
-  if [ -z "$device" ]; then                            # make check: the virtual device alone
-    if [[ $cpu == no* || $f == *.py ]]; then echo "skip $name: ${cpu:-needs a GPU}"; return; fi
-    for tool in none $tool; do
-      [[ $variants == *tool* ]] || [ $tool = none ] || continue
-      run "$d" $tool $limit env $vars "$WARPGRIND" --device=cpu --tool=$tool \
-        --log-file="$d/$tool.log" -- "${command[@]}"
-      local got; got=$(cat "$d/$tool.code")
-      if [ "$got" != "${expected:-0}" ] && ! { [ $tool != none ] && [ "$got" = 99 ] &&
-        [ -n "$(of "$f" finding)" ]; }; then
-        failed+=" $tool: exit code $got"
-      elif [ $tool != none ] && ! prevented $tool "$got" && ! cmp -s "$d/none.out" "$d/$tool.out"
-        then failed+=" $tool: other output"
-      fi
-      # through the driver proxy, with the virtual device behind it
-      [[ $f == *.c ]] && [ -n "$standin" ] || continue
-      run "$d" proxy $limit env $vars WARPGRIND_REAL_DRIVER="$standin" "$WARPGRIND" --device=gpu \
-        --tool=$tool --log-file="$d/proxy.log" --json="$d/proxy.json" -- "${command[@]}"
-      local why
-      if ! cmp -s "$d/proxy.code" "$d/$tool.code" || { [ "$cpu" != "approximate functions" ] &&
-        ! cmp -s "$d/proxy.out" "$d/$tool.out"; }; then
-        failed+=" $tool through the proxy: exit code $(cat "$d/proxy.code")"
-      elif ! why=$(coverage "${want:-any}" "$d/proxy.json" "$d/proxy.log")
-        then failed+=" $tool through the proxy: coverage: $why"
-      fi
-    done
-    if [ -n "$failed" ]; then
-      echo "FAIL $name:$failed"; tail -n 5 "$d"/*.out "$d"/*.err "$d"/*.log | head -n 40
-    else
-      echo "ok $name"; rm -rf "$d"
-    fi
-    return
-  fi
-
+  [ -n "$device" ] || { on_virtual_device; return; }
   run "$d" plain $limit env $vars $caches "${plain[@]}" "${command[@]}"
   if [ "$(cat "$d/plain.code")" != "${expected:-0}" ]; then
     echo "FAIL $name: plain: exit code $(cat "$d/plain.code"), expected ${expected:-0}: $(tail -n \

@@ -1,5 +1,6 @@
 // Graphs with kernels of machine code: their nodes are executed one by one, in an order that the
 // graph allows, with the parameters they had when it was instantiated.
+#include "base/runstats.h"
 #include "channel/channel.h"
 #include "fake_driver.h"
 #include "gpu/modules.h"
@@ -19,6 +20,7 @@ typedef struct Node {
   CUDA_MEMCPY3D copy;
   CUDA_MEMSET_NODE_PARAMS set;
   Graph *child;
+  CUevent event;
   struct Node *after[MOST];
   size_t nafter;
 } Node;
@@ -59,6 +61,19 @@ static CUresult get_child(CUgraphNode node, CUgraph *out) {
   *out = (CUgraph)((Node *)node)->child;
   return CUDA_SUCCESS;
 }
+static CUresult get_host(CUgraphNode node, CUDA_HOST_NODE_PARAMS *out) {
+  *out = (CUDA_HOST_NODE_PARAMS){0};
+  return CUDA_SUCCESS;
+}
+static CUresult get_event(CUgraphNode node, CUevent *out) {
+  *out = ((Node *)node)->event;
+  return CUDA_SUCCESS;
+}
+static CUresult get_kernel_param(CUkernel k, size_t i, size_t *offset, size_t *size) {
+  *offset = 0;
+  *size = 4;
+  return i ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
 static CUresult get_param(CUfunction f, size_t i, size_t *offset, size_t *size) {
   *offset = 0;
   *size = 4;
@@ -69,9 +84,11 @@ static CUresult get_param(CUfunction f, size_t i, size_t *offset, size_t *size) 
 
 static char asked[32];
 static void note(char c) { asked[strlen(asked)] = c; }
+static CUfunction launched;
 static CUresult launch(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                        unsigned by, unsigned bz, unsigned shared, CUstream s, void **params,
                        void **extra) {
+  launched = f;
   note((char)*(int *)params[0]);
   return gx == 2 && bx == 32 && shared == 16 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
@@ -84,11 +101,34 @@ static CUresult set(CUdeviceptr d, size_t pitch, unsigned short v, size_t w, siz
   return CUDA_SUCCESS;
 }
 
+static CUresult set_row(CUdeviceptr d, unsigned char v, size_t n, CUstream s) {
+  note('r');
+  return CUDA_SUCCESS;
+}
+static CUresult call_host(CUstream s, CUhostFn f, void *user) {
+  note('h');
+  return CUDA_SUCCESS;
+}
+static CUresult record(CUevent e, CUstream s) {
+  note('e');
+  return CUDA_SUCCESS;
+}
+static CUresult wait_for(CUstream s, CUevent e, unsigned flags) {
+  note('w');
+  return CUDA_SUCCESS;
+}
+
 // --- tests ---
 
 static GpuModule module;
 static GpuFunction *closed;
-static int handle;
+static int handle, kernel_handle, kernel_function;
+static Error why;
+
+static CUresult function_of_kernel(CUfunction *out, CUkernel k) {
+  *out = (CUfunction)&kernel_function;
+  return CUDA_SUCCESS;
+}
 
 static Node kernel(int *name) {
   static void *params[MOST];
@@ -107,13 +147,13 @@ static Node kernel(int *name) {
 }
 static void after(Node *node, Node *before) { node->after[node->nafter++] = before; }
 
-static const char *run(Graph *g, bool first) {
+static const char *run(Graph *g) {
   memset(asked, 0, sizeof asked);
-  GpuGraphSteps *steps = gpu_graph_steps((CUgraph)g);
+  GpuGraphSteps *steps = gpu_graph_steps((CUgraph)g, &why);
   CUstream stream = fake_stream(fake_current());
   if (!steps) return "none";
   EXPECT(gpu_graph_steps_fit(steps, stream));
-  EXPECT(gpu_graph_steps_run(steps, stream, first) == CUDA_SUCCESS);
+  EXPECT(gpu_graph_steps_run(steps, stream) == CUDA_SUCCESS);
   gpu_graph_steps_free(steps);
   return asked;
 }
@@ -122,14 +162,14 @@ static void test_order(void) {
   int a = 'A', b = 'B', d = 'D';
   Node first = kernel(&a), second = kernel(&b), last = kernel(&d);
   Node copies = {.type = CU_GRAPH_NODE_TYPE_MEMCPY},
-       sets = {.type = CU_GRAPH_NODE_TYPE_MEMSET, .set = {.elementSize = 2}};
+       sets = {.type = CU_GRAPH_NODE_TYPE_MEMSET, .set = {.elementSize = 2, .height = 2}};
   after(&second, &first);
   after(&copies, &second);
   after(&sets, &copies);
   after(&last, &sets);
   // the driver may list them in any order
   Graph g = {{&last, &sets, &copies, &second, &first}, 5};
-  EXPECT(!strcmp(run(&g, true), "ABcsD"));
+  EXPECT(!strcmp(run(&g), "ABcsD"));
 }
 
 static void test_branches(void) {
@@ -140,7 +180,7 @@ static void test_branches(void) {
   after(&last, &left);
   after(&last, &right);
   Graph g = {{&last, &right, &left, &first}, 4};
-  EXPECT(!strcmp(run(&g, true), "ACBD") || !strcmp(asked, "ABCD"));
+  EXPECT(!strcmp(run(&g), "ACBD") || !strcmp(asked, "ABCD"));
 }
 
 static void test_child(void) {
@@ -151,26 +191,103 @@ static void test_child(void) {
   after(&child, &first);
   after(&last, &child);
   Graph g = {{&first, &child, &last}, 3};
-  EXPECT(!strcmp(run(&g, true), "ABC"));
+  EXPECT(!strcmp(run(&g), "ABC"));
 }
 
 static void test_parameters_are_kept(void) {
   int a = 'A';
   Node only = kernel(&a);
   Graph g = {{&only}, 1};
-  GpuGraphSteps *steps = gpu_graph_steps((CUgraph)&g);
+  GpuGraphSteps *steps = gpu_graph_steps((CUgraph)&g, &why);
   a = 'Z';
   memset(asked, 0, sizeof asked);
-  gpu_graph_steps_run(steps, fake_stream(fake_current()), true);
+  gpu_graph_steps_run(steps, fake_stream(fake_current()));
   EXPECT(!strcmp(asked, "A"));
   gpu_graph_steps_free(steps);
 }
 
-static void test_other_nodes(void) {
+// Kernels of libraries have two names. PyTorch launches by one, and the driver tells the other.
+static void test_other_name(void) {
+  int a = 'A';
+  Node only = kernel(&a);
+  GpuFunction *of = gpu_function_register(&module, (CUfunction)&kernel_handle, true, "k");
+  gpu_function_target(of);
+  of->machine_code = true;
+  only.kernel.func = (CUfunction)&kernel_function;
+  Graph g = {{&only}, 1};
+  EXPECT(!strcmp(run(&g), "A"));
+  EXPECT(launched == (CUfunction)&kernel_handle);
+}
+
+static void test_other_steps(void) {
   int a = 'A';
   Node only = kernel(&a), host = {.type = CU_GRAPH_NODE_TYPE_HOST};
-  Graph g = {{&only, &host}, 2};
-  EXPECT(!strcmp(run(&g, true), "none"));
+  Node records = {.type = CU_GRAPH_NODE_TYPE_EVENT_RECORD, .event = (CUevent)&a},
+       waits = {.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT, .event = (CUevent)&a},
+       row = {.type = CU_GRAPH_NODE_TYPE_MEMSET,
+              .set = {.elementSize = 1, .height = 1, .width = 4}};
+  after(&host, &only);
+  after(&records, &host);
+  after(&waits, &records);
+  after(&row, &waits);
+  Graph g = {{&only, &host, &records, &waits, &row}, 5};
+  EXPECT(!strcmp(run(&g), "Ahewr"));
+}
+
+// The reason is known wherever in the graph the node is.
+static void test_other_nodes(void) {
+  int a = 'A';
+  Node only = kernel(&a), alloc = {.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC};
+  Graph g = {{&only, &alloc}, 2}, first = {{&alloc, &only}, 2}, no_kernel = {{&alloc}, 1};
+  EXPECT(!strcmp(run(&g), "none"));
+  EXPECT(!strcmp(why.text, "the graph allocates memory itself"));
+  EXPECT(!strcmp(run(&first), "none"));
+  EXPECT(!strcmp(why.text, "the graph allocates memory itself"));
+  EXPECT(!strcmp(run(&no_kernel), "none"));
+  EXPECT(!why.text[0]);
+}
+
+// What the program changes in the executable graph.
+static void test_changes(void) {
+  int a = 'A', b = 'B', z = 'Z';
+  Node first = kernel(&a), second = kernel(&b), changed = kernel(&z);
+  after(&second, &first);
+  Graph g = {{&first, &second}, 2};
+  CUstream stream = fake_stream(fake_current());
+  GpuGraphSteps *steps = gpu_graph_steps((CUgraph)&g, &why);
+  EXPECT(gpu_graph_steps_set_kernel(steps, (CUgraphNode)&second, &changed.kernel));
+  z = 'Y';
+  memset(asked, 0, sizeof asked);
+  EXPECT(gpu_graph_steps_run(steps, stream) == CUDA_SUCCESS);
+  EXPECT(!strcmp(asked, "AZ"));
+  EXPECT(gpu_graph_steps_enable(steps, (CUgraphNode)&first, false));
+  memset(asked, 0, sizeof asked);
+  EXPECT(gpu_graph_steps_run(steps, stream) == CUDA_SUCCESS);
+  EXPECT(!strcmp(asked, "Z"));
+  EXPECT(!gpu_graph_steps_set_kernel(steps, (CUgraphNode)&changed, &changed.kernel));
+  EXPECT(!gpu_graph_steps_set_copy(steps, (CUgraphNode)&first, &first.copy));
+  gpu_graph_steps_free(steps);
+}
+
+// XLA captures calls of libraries anew, and puts them in the place of a graph inside of its own.
+static void test_another_child(void) {
+  int a = 'A', b = 'B', c = 'C', x = 'X', y = 'Y';
+  Node first = kernel(&a), inside = kernel(&b), last = kernel(&c), one = kernel(&x),
+       two = kernel(&y), alloc = {.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC};
+  Graph inner = {{&inside}, 1}, other = {{&one, &two}, 2}, bad = {{&alloc}, 1};
+  Node child = {.type = CU_GRAPH_NODE_TYPE_GRAPH, .child = &inner};
+  after(&child, &first);
+  after(&last, &child);
+  after(&two, &one);
+  Graph g = {{&first, &child, &last}, 3};
+  GpuGraphSteps *steps = gpu_graph_steps((CUgraph)&g, &why);
+  EXPECT(gpu_graph_steps_set_child(steps, (CUgraphNode)&child, (CUgraph)&other));
+  memset(asked, 0, sizeof asked);
+  EXPECT(gpu_graph_steps_run(steps, fake_stream(fake_current())) == CUDA_SUCCESS);
+  EXPECT(!strcmp(asked, "AXYC"));
+  EXPECT(!gpu_graph_steps_set_child(steps, (CUgraphNode)&child, (CUgraph)&bad));
+  EXPECT(!gpu_graph_steps_set_child(steps, (CUgraphNode)&first, (CUgraph)&other));
+  gpu_graph_steps_free(steps);
 }
 
 static void test_nothing_closed(void) {
@@ -178,20 +295,28 @@ static void test_nothing_closed(void) {
   Node only = kernel(&a);
   Graph g = {{&only}, 1};
   closed->machine_code = false;
-  EXPECT(!strcmp(run(&g, true), "none"));
+  EXPECT(!strcmp(run(&g), "none"));
   closed->machine_code = true;
 }
 
 // Captured: counted once. Each run counts its own launches, so that the first one takes that back.
 static void test_counts(void) {
-  int a = 'A';
-  Node only = kernel(&a);
+  int a = 'A', z = 'Z';
+  Node only = kernel(&a), changed = kernel(&z);
   Graph g = {{&only}, 1};
+  CUstream stream = fake_stream(fake_current());
   _Atomic uint64_t *launches = &channel_kernel_counts(closed->kernel->id)->launches;
-  uint64_t before = *launches;
+  uint64_t before = *launches, all = runstats()->launches;
   session_launch(&(SessionLaunch){.kernel = closed->kernel, .captured = true});
-  for (int i = 0; i < 3; i++) run(&g, i == 0);
+  GpuGraphSteps *steps = gpu_graph_steps((CUgraph)&g, &why);
+  for (int i = 0; i < 3; i++) gpu_graph_steps_run(steps, stream);
   EXPECT(*launches == before + 3);
+  session_launch(&(SessionLaunch){.kernel = closed->kernel, .captured = true});
+  gpu_graph_steps_set_kernel(steps, (CUgraphNode)&only, &changed.kernel);
+  gpu_graph_steps_run(steps, stream);
+  EXPECT(*launches == before + 4);
+  EXPECT(runstats()->launches == all + 4);
+  gpu_graph_steps_free(steps);
 }
 
 int main(void) {
@@ -206,10 +331,19 @@ int main(void) {
   gpu_real.cuGraphMemcpyNodeGetParams = get_copy;
   gpu_real.cuGraphMemsetNodeGetParams = get_set;
   gpu_real.cuGraphChildGraphNodeGetGraph = get_child;
+  gpu_real.cuGraphHostNodeGetParams = get_host;
+  gpu_real.cuGraphEventRecordNodeGetEvent = get_event;
+  gpu_real.cuGraphEventWaitNodeGetEvent = get_event;
+  gpu_real.cuKernelGetFunction = function_of_kernel;
+  gpu_real.cuKernelGetParamInfo = get_kernel_param;
   gpu_real.cuFuncGetParamInfo = get_param;
   gpu_real.cuLaunchKernel = launch;
   gpu_real.cuMemcpy3DAsync_v2 = copy;
   gpu_real.cuMemsetD2D16Async = set;
+  gpu_real.cuMemsetD8Async = set_row;
+  gpu_real.cuLaunchHostFunc = call_host;
+  gpu_real.cuEventRecord = record;
+  gpu_real.cuStreamWaitEvent = wait_for;
   fake_context(0);
   GpuContext *context = gpu_context_current();
   module = (GpuModule){.session = fake_module("m.cu", "k", 0), .context = context->handle};
@@ -220,7 +354,11 @@ int main(void) {
   SUBJECT(branches);
   SUBJECT(child);
   SUBJECT(parameters_are_kept);
+  SUBJECT(other_name);
+  SUBJECT(other_steps);
   SUBJECT(other_nodes);
+  SUBJECT(changes);
+  SUBJECT(another_child);
   SUBJECT(nothing_closed);
   SUBJECT(counts);
 }

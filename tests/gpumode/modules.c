@@ -163,8 +163,10 @@ static void attributes(void) {
 static void run_image(const void *image, const char *what) {
   CUmodule m;
   CUresult r = cuModuleLoadData(&m, image);
-  if (r != CUDA_SUCCESS) printf("%s: %s\n", what, name_of(r)), failures++;
-  else {
+  if (r != CUDA_SUCCESS) {
+    printf("%s: %s\n", what, name_of(r));
+    failures++;
+  } else {
     EXPECT(result(get(m, "read"), 0) == 50);
     OK(cuModuleUnload(m));
   }

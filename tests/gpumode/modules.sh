@@ -91,6 +91,9 @@ for tool in memcheck all; do
   check "$tool-one-refused-reason" test "$(sql "select count(*) from kernel where name =
     'use_triple' and covered = 0 and reason like
     '%with checks: Entry function ''use_triple'' with max regcount of 32%'")" = 1
+  # a driver that asks for fewer registers again and again, a unit at a time, gets them
+  STANDIN_REFUSES_TIMES=5 check "$tool-fewer-registers" passes $tool two_relocatable
+  check "$tool-fewer-registers-covered" covered use_base use_triple
   unset STANDIN_REFUSES_KERNEL
 done
 STANDIN_SLOW_MS=2500 run none libraries

@@ -37,7 +37,8 @@ static void expect(const char *what, const char *head, const char *body, Figures
   const char *name = "k";
   GpuPiece p = {.kernels = &name, .nkernels = 1, .loaded = {.module = (CUmodule)2}};
   GpuModule m = {.module = (CUmodule)1};
-  original = before, ours = after;
+  original = before;
+  ours = after;
   // here the code is the program's own
   GpuMade made = {.units = &unit, .n = 1, .result = {.may_wait = unit && gpu_may_wait(&unit, 1)}};
   if (unit) fits = gpu_fit(&m, &p, &made, &again, &err);
@@ -50,9 +51,10 @@ static void expect(const char *what, const char *head, const char *body, Figures
   snprintf(directive, sizeof directive, ".maxnreg %u\n", unit ? unit->funcs[0]->maxnreg : 0);
   bool ok = strstr(got, says) && (!again || (printed.data && strstr(printed.data, directive)));
   printf("%s %s\n", ok ? "ok" : "FAIL", what);
-  if (!ok)
-    printf("    %s\n    wanted: %s\n%s\n", got, says, printed.data ? printed.data : err.text),
-        failures++;
+  if (!ok) {
+    printf("    %s\n    wanted: %s\n%s\n", got, says, printed.data ? printed.data : err.text);
+    failures++;
+  }
   str_free(&printed);
   if (unit) ptx_free(unit);
 }
@@ -77,7 +79,10 @@ static void expect_limit(const char *what, const char *body, int regs, bool loop
   if (unit) gpu_fit_registers(&m, &p, &ptx);
   unsigned got = unit ? unit->funcs[0]->maxnreg : 0;
   printf("%s %s\n", got == limit ? "ok" : "FAIL", what);
-  if (got != limit) printf("    %u, wanted %u %s\n", got, limit, err.text), failures++;
+  if (got != limit) {
+    printf("    %u, wanted %u %s\n", got, limit, err.text);
+    failures++;
+  }
   if (unit) ptx_free(unit);
 }
 

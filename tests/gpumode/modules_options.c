@@ -16,7 +16,10 @@ static void judge(const char *what, const GpuJit *j, const char *wanted) {
   describe(j, &got);
   bool same = !strcmp(got.data ? got.data : "", wanted);
   printf("%s %s\n", same ? "ok" : "FAIL", what);
-  if (!same) printf("    %s\n    wanted: %s\n", got.data ? got.data : "", wanted), failures++;
+  if (!same) {
+    printf("    %s\n    wanted: %s\n", got.data ? got.data : "", wanted);
+    failures++;
+  }
   str_free(&got);
 }
 
@@ -60,7 +63,8 @@ int main(void) {
                           CU_JIT_GLOBAL_SYMBOL_COUNT};
   void *what[] = {symbols, addresses, (void *)2};
   gpu_jit_keep(&j, 3, given, what);
-  symbols[0] = symbols[1] = NULL, addresses[0] = addresses[1] = NULL;  // the program may free them
+  symbols[0] = symbols[1] = NULL;
+  addresses[0] = addresses[1] = NULL;  // the program may free them
   bool kept = j.n == 3 && j.has_symbols && !strcmp(((char **)j.values[0])[1], "second") &&
               ((void **)j.values[1])[1] == (void *)2;
   printf("%s symbols are copied\n", kept ? "ok" : "FAIL");

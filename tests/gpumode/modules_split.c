@@ -15,8 +15,10 @@ static void pieces_of(const char *text, Str *out) {
     if (i) str_add(out, " | ");
     for (int kernels = 1; kernels >= 0; kernels--)
       for (it = 0; gpu_split_next(s, &it, &name, &is_kernel, &piece);)
-        if (piece == i && is_kernel == (kernels == 1))
-          str_printf(out, "%s%s", first ? "" : " ", name), first = false;
+        if (piece == i && is_kernel == (kernels == 1)) {
+          str_printf(out, "%s%s", first ? "" : " ", name);
+          first = false;
+        }
   }
   gpu_split_free(s);
 }
@@ -26,8 +28,10 @@ static void expect(const char *what, const char *text, const char *pieces) {
   pieces_of(text, &got);
   bool same = !strcmp(got.data ? got.data : "", pieces);
   printf("%s %s\n", same ? "ok" : "FAIL", what);
-  if (!same)
-    printf("    pieces: %s\n    wanted: %s\n", got.data ? got.data : "", pieces), failures++;
+  if (!same) {
+    printf("    pieces: %s\n    wanted: %s\n", got.data ? got.data : "", pieces);
+    failures++;
+  }
   str_free(&got);
 }
 
@@ -128,15 +132,24 @@ int main(int argc, char **argv) {
   }
   Str text = {0};
   Error err;
-  if (!file_read(argv[1], &text, &err)) return puts(err.text), 1;
+  if (!file_read(argv[1], &text, &err)) {
+    puts(err.text);
+    return 1;
+  }
   GpuSplit *s = gpu_split(text.data, text.len);
-  if (gpu_split_failed(s)) return printf("%s: line %u\n", argv[1], gpu_split_failed(s)), 1;
+  if (gpu_split_failed(s)) {
+    printf("%s: line %u\n", argv[1], gpu_split_failed(s));
+    return 1;
+  }
   for (uint32_t i = 0; i < gpu_split_count(s); i++) {
     Str piece = {0};
     char path[4096];
     gpu_split_text(s, i, &piece);
     snprintf(path, sizeof path, "%s/%u.ptx", argv[2], i);
-    if (!file_write(path, piece.data, piece.len, &err)) return puts(err.text), 1;
+    if (!file_write(path, piece.data, piece.len, &err)) {
+      puts(err.text);
+      return 1;
+    }
     str_free(&piece);
   }
   return 0;

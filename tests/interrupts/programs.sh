@@ -14,7 +14,8 @@ build() {  # NAME OUT OPTION…
   shift 2
   TEST_FILE=$here/$name.cu
   # shellcheck disable=SC2046
-  tests/lib/nvcc -std=c++17 -arch=sm_75 -lineinfo $(setting nvcc) "$@" -o "$out" "$here/$name.cu"
+  tests/lib/nvcc -std=c++17 -arch=compute_75 -lineinfo $(setting nvcc) "$@" -o "$out" \
+    "$here/$name.cu"
 }
 prints() {  # NAME OPTION…: what warpgrind with these options prints, and nothing on standard error
   local name=$1
@@ -27,8 +28,8 @@ prints() {  # NAME OPTION…: what warpgrind with these options prints, and noth
     { echo "exit code $code"; cat "$TEST_DIR/err"; return 1; }
 }
 with_tools() { [ "$(TEST_FILE=$here/$1.cu setting tools)" != none ]; }
-number=0 seeds=1
-[ "${TEST_SIZE:-}" != long ] || seeds="1 2"
+number=0 seeds=1 level=-O0
+[ "${TEST_SIZE:-}" != long ] || seeds="1 2" level=-O3
 for f in "$here"/*.cu; do
   name=$(basename "$f" .cu)
   [ -z "${TEST_ONLY:-}" ] || [ "$TEST_ONLY" = "$name" ] || continue
@@ -49,9 +50,9 @@ for f in "$here"/*.cu; do
   done
   for tool in memcheck initcheck racecheck synccheck fpcheck; do
     with_tools "$name" || continue
-    # make check: every program with two or three of the tools
+    # make check: every program with one or two of the tools
     number=$((number + 1))
-    [ "${TEST_SIZE:-}" = long ] || [ $((number % 2)) = 0 ] || continue
+    [ "${TEST_SIZE:-}" = long ] || [ $((number % 3)) = 0 ] || continue
     check "$name.$tool" prints "$name" --device=cpu --tool=$tool "$program"
   done
   case $name in blocks | inlined)  # code that is not optimised
@@ -59,10 +60,10 @@ for f in "$here"/*.cu; do
       --tool=none "$program.debug" ;;
   esac
   "$WARPGRIND" ptx --interrupts "$program" > "$TEST_DIR/$name.ptx"
-  check "$name.ptxas" ptxas -arch=sm_90 -o /dev/null "$TEST_DIR/$name.ptx"
+  check "$name.ptxas" ptxas -c $level -arch=sm_90 -o /dev/null "$TEST_DIR/$name.ptx"
   if [ "$name" = blocks ]; then
     "$WARPGRIND" ptx --interrupts --tool=memcheck "$program" > "$TEST_DIR/$name.ptx"
-    check "$name.ptxas_memcheck" ptxas -arch=sm_90 -o /dev/null "$TEST_DIR/$name.ptx"
+    check "$name.ptxas_memcheck" ptxas -c $level -arch=sm_90 -o /dev/null "$TEST_DIR/$name.ptx"
   fi
 done
 [ "${TEST_DEVICE:-cpu}" = cpu ] || exit 0
@@ -71,8 +72,8 @@ shared_runtime
 for f in "$here"/*.cu; do
   name=$(basename "$f" .cu)
   [ -z "${TEST_ONLY:-}" ] || [ "$TEST_ONLY" = "$name" ] || continue
-  number=$((number + 1))  # make check: every other program
-  [ "${TEST_SIZE:-}" = long ] || [ -n "${TEST_ONLY:-}" ] || [ $((number % 2)) = 0 ] || continue
+  number=$((number + 1))  # make check: every third program
+  [ "${TEST_SIZE:-}" = long ] || [ -n "${TEST_ONLY:-}" ] || [ $((number % 3)) = 0 ] || continue
   build "$name" "$TEST_DIR/${name}_shared" -cudart=shared || { echo "FAIL $name.build"; continue; }
   check "$name.gpu" prints "$name" --device=gpu --tool=none "$TEST_DIR/${name}_shared"
   with_tools "$name" || continue

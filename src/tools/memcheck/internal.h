@@ -129,6 +129,10 @@ void memcheck_heap(Memcheck *m);  // what malloc and free of device code do
 // --- tools/memcheck/weave_texture.c, tools/memcheck/weave_surface.c ---
 void memcheck_textures(Memcheck *m);
 void memcheck_surfaces(Memcheck *m);
+// --- tools/memcheck/weave_unaligned.c ---
+// Behind the report of a bad access: a misaligned one may be performed, and goes on at `after`.
+void memcheck_load_bytes(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxReg *address,
+                         PtxLabel *after);
 // --- tools/memcheck/weave_inserts.c ---
 bool memcheck_inserts(const Memcheck *m, const Check *c);
 // --- tools/memcheck/weave_indices.c ---

@@ -131,6 +131,18 @@ __attribute__((noinline)) uint64_t wg_memory_last(uint64_t table, uint64_t addre
   return r ? r->size - 32 : 0;
 }
 
+// Bytes at any address as one number. Device code only.
+#ifdef __NVPTX__
+uint64_t wg_load_bytes(uint64_t address, uint32_t n);
+__attribute__((noinline)) uint64_t wg_load_bytes(uint64_t address, uint32_t n) {
+  uint64_t value = 0;
+#pragma clang loop unroll(disable)
+  for (uint32_t i = 0; i < n; i++)
+    value |= (uint64_t)((const volatile uint8_t *)address)[i] << 8 * i;
+  return value;
+}
+#endif
+
 // The accesses that are bad, a bit for each; they are reported. Device code only.
 #ifdef __NVPTX__
 uint32_t wg_memcheck_region(uint64_t entries, uint32_t n, uint64_t table, uint32_t heap,

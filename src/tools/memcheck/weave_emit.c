@@ -183,6 +183,7 @@ static void emit_slow(Memcheck *m, const Check *c, PtxLabel *slow, PtxLabel *bac
     memcheck_return(code, c, back);
     code_label(code, outside);
   }
+  memcheck_load_bytes(m, code, c, kind, address, after);
   memcheck_zero(code, in);
   memcheck_complete(m, code, in);
   memcheck_return(code, c, after);

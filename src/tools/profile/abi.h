@@ -28,7 +28,7 @@ enum {
 // On a GPU only the first requests of an access on a multiprocessor are all looked at, later ones
 // by chance; each of those adds 1 << shift times what it is. SAMPLE_ODDS: a random number below it
 // leaves a request out; 0, as memory begins: none is left out.
-enum { SAMPLE_AFTER = 256, SAMPLE_SHIFT = 3, SAMPLE_LESS_AFTER = 4096, SAMPLE_LESS_SHIFT = 6 };
+enum { SAMPLE_AFTER = 256, SAMPLE_SHIFT = 5, SAMPLE_LESS_AFTER = 4096, SAMPLE_LESS_SHIFT = 6 };
 #define SAMPLE_ODDS(shift) (0u - (1u << (32 - (shift))))
 #define SAMPLE_HASH 0x9e3779b1u  // times the clock: a random number
 // What a probe is told of a request: its bytes, and by how many bits to shift what it adds.

@@ -2,16 +2,24 @@
 #include "session/internal.h"
 #include "tools/profile/host.h"
 
-static const char *folder(void) {
+static const char *found;
+static void find_folder(void) {
   const char *f = getenv("WARPGRIND_PROFILE_CODE");
-  return f && *f ? f : NULL;
+  found = f && *f ? mem_strdup(f) : NULL;
+}
+static const char *folder(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, find_folder);
+  return found;
 }
 
-// Once for each content.
+// Once for each content; asked at each launch.
 bool profile_wants_code(const SessionModule *m) {
   static pthread_mutex_t seen_lock = PTHREAD_MUTEX_INITIALIZER;
   static U64Map seen;
-  if (!folder()) return false;
+  static _Thread_local const SessionModule *last;
+  if (last == m || !folder()) return false;
+  last = m;
   pthread_mutex_lock(&seen_lock);
   bool fresh = !u64map_get(&seen, m->hash);
   if (fresh) u64map_put(&seen, m->hash, &seen);

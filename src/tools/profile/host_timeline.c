@@ -9,18 +9,28 @@
 
 // A launch or copy, until it is known when it ran.
 typedef struct Work {
+  uint64_t number;  // of its Pending
   const char *call;
-  uint64_t kernel, stack;
+  const char *kernel;  // NULL: none
+  uint64_t stack;
   uint64_t v[RUN_VALUES];
+  struct Work *next;  // of those that are not in use
 } Work;
+// Numbers grow by one, so that what has not ended is nearly always among the recent ones: a program
+// that is bound by its launches pays for no table of hashes and for few allocations. CUPTI tells
+// five times a second what has ended, and 50,000 launches may come in between.
+enum { RECENT = 1 << 17, AT_ONCE = 256 };
 typedef struct Pending {
-  U64Map running;  // what has not ended, by number
-  U64Map early;    // what ended before it was told that it was taken: Work with its times only
+  Work *recent[RECENT];  // what has not ended, by number …
+  U64Map older;          // … and those whose place a later one has taken
+  U64Map early;          // what ended before it was told that it was taken: with its times only
 } Pending;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static Pending launches, copies;
+static Work *spare;
 static U64Map non_blocking;
+static _Atomic bool has_non_blocking;
 static _Atomic uint64_t last_number;
 static _Thread_local uint64_t asked_ns;
 static bool on_gpu, plain;  // plain: nothing is woven, times are those of the program itself
@@ -30,10 +40,15 @@ void timeline_configure(bool gpu, bool without_code) {
   plain = without_code;
 }
 
-static void send_call(const char *call, uint64_t kernel, uint64_t stack, const uint64_t *v) {
+static void send_locked(const Work *w) {
+  uint64_t what = session_string(MEASURE_CALL), kernel = session_string(w->kernel);
+  session_send(EVENT_MEASURE,
+               &(EventMeasure){what, kernel, 0, 0, w->call, w->stack, w->v, RUN_VALUES});
+}
+
+static void send_call(const Work *w) {
   pthread_mutex_lock(&session_lock);
-  uint64_t what = session_string(MEASURE_CALL);
-  session_send(EVENT_MEASURE, &(EventMeasure){what, kernel, 0, 0, call, stack, v, RUN_VALUES});
+  send_locked(w);
   pthread_mutex_unlock(&session_lock);
 }
 
@@ -50,6 +65,7 @@ static void set_common(uint64_t *v, unsigned kind, const void *stream, int devic
   v[CALL_DEVICE] = (uint64_t)device;
   v[CALL_PLAIN] = plain;
   v[CALL_HOST_THREAD] = thread_number();
+  if (!has_non_blocking) return;
   pthread_mutex_lock(&lock);
   v[CALL_NON_BLOCKING] = u64map_get(&non_blocking, (uintptr_t)stream) != NULL;
   pthread_mutex_unlock(&lock);
@@ -57,6 +73,7 @@ static void set_common(uint64_t *v, unsigned kind, const void *stream, int devic
 
 void timeline_stream(const void *stream, bool is_non_blocking) {
   pthread_mutex_lock(&lock);
+  has_non_blocking |= is_non_blocking;
   if (is_non_blocking) u64map_put(&non_blocking, (uintptr_t)stream, &non_blocking);
   else u64map_remove(&non_blocking, (uintptr_t)stream);
   pthread_mutex_unlock(&lock);
@@ -73,59 +90,97 @@ static void tell_source(const char *source) {
   pthread_mutex_unlock(&session_lock);
 }
 
-// Sends it when its times come; number 0: they never will. Owns it.
-static void wait_until_it_ran(Pending *p, uint64_t number, Work *w) {
-  static const unsigned times[] = {CALL_STARTED, CALL_ENDED, CALL_QUEUED, CALL_SUBMITTED};
-  if (number) {
-    pthread_mutex_lock(&lock);
-    Work *ended = u64map_remove(&p->early, number);
-    if (!ended) u64map_put(&p->running, number, w);
-    pthread_mutex_unlock(&lock);
-    if (!ended) return;
-    for (unsigned i = 0; i < ARRAY_LEN(times); i++) w->v[times[i]] = ended->v[times[i]];
-    free(ended);
+// With the lock held, as all of these.
+static Work *new_work(const Work *like) {
+  static Work *block;
+  static uint32_t left;
+  Work *w = spare;
+  if (w) {
+    spare = w->next;
+  } else {
+    if (!left) block = mem_realloc(NULL, sizeof *block * (left = AT_ONCE));
+    w = &block[--left];
   }
-  send_call(w->call, w->kernel, w->stack, w->v);
-  free(w);
+  *w = *like;
+  return w;
 }
 
-static void it_ran(Pending *p, uint64_t number, const SessionTimes *t) {
-  tell_source(t->source);
-  pthread_mutex_lock(&lock);
-  Work *w = u64map_remove(&p->running, number);
-  bool told = w != NULL;
-  if (!w) {
-    w = mem_alloc(sizeof *w);
-    u64map_put(&p->early, number, w);
-  }
+static void put(Pending *p, const Work *like) {
+  Work **place = &p->recent[like->number % RECENT];
+  if (*place) u64map_put(&p->older, (*place)->number, *place);
+  *place = new_work(like);
+}
+
+// false: there is none of this number
+static bool remove_work(Work *found, Work *out) {
+  if (!found) return false;
+  *out = *found;
+  found->next = spare;
+  spare = found;
+  return true;
+}
+
+static bool remove_running(Pending *p, uint64_t number, Work *out) {
+  Work **place = &p->recent[number % RECENT], *found = *place;
+  if (found && found->number == number) *place = NULL;
+  else found = p->older.len ? u64map_remove(&p->older, number) : NULL;
+  return remove_work(found, out);
+}
+
+static void set_times(Work *w, const SessionTimes *t) {
   w->v[CALL_STARTED] = t->begin;
   w->v[CALL_ENDED] = t->end;
   w->v[CALL_QUEUED] = t->queued;
   w->v[CALL_SUBMITTED] = t->submitted;
+}
+
+// Sends it when its times come; number 0: they never will.
+static void wait_until_it_ran(Pending *p, Work *w) {
+  static const unsigned times[] = {CALL_STARTED, CALL_ENDED, CALL_QUEUED, CALL_SUBMITTED};
+  Work ended;
+  if (w->number) {
+    pthread_mutex_lock(&lock);
+    bool ran = p->early.len && remove_work(u64map_remove(&p->early, w->number), &ended);
+    if (!ran) put(p, w);
+    pthread_mutex_unlock(&lock);
+    if (!ran) return;
+    for (unsigned i = 0; i < ARRAY_LEN(times); i++) w->v[times[i]] = ended.v[times[i]];
+  }
+  send_call(w);
+}
+
+static void it_ran(Pending *p, uint64_t number, const SessionTimes *t) {
+  tell_source(t->source);
+  Work w;
+  pthread_mutex_lock(&lock);
+  bool told = remove_running(p, number, &w);
+  if (!told) {
+    Work *early = new_work(&(Work){.number = number});
+    set_times(early, t);
+    u64map_put(&p->early, number, early);
+  }
   pthread_mutex_unlock(&lock);
   if (!told) return;
-  send_call(w->call, w->kernel, w->stack, w->v);
-  free(w);
+  set_times(&w, t);
+  send_call(&w);
 }
 
 // --- launches ---
 
 void timeline_launch(const SessionCall *c) {
   const SessionLaunch *l = c->launch;
-  Work *e = mem_alloc(sizeof *e);
-  e->call = l->captured ? "node" : "launch";
-  set_common(e->v, l->captured ? CALL_NODE : CALL_LAUNCH, l->stream, l->device);
-  e->v[CALL_BEGIN] = e->v[CALL_END] = clock_ns();
-  e->v[CALL_THREADS] = (uint64_t)l->block[0] * l->block[1] * l->block[2];
-  e->v[CALL_BLOCKS] = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
-  e->v[CALL_SHARED] = l->shared;
-  e->v[CALL_CLUSTER] = (uint64_t)l->cluster[0] * l->cluster[1] * l->cluster[2];
-  e->stack = session_launch_stack();
-  pthread_mutex_lock(&session_lock);
-  e->kernel = session_string(l->kernel->name);
-  pthread_mutex_unlock(&session_lock);
+  Work w = {.number = on_gpu && !l->captured ? c->number : 0,
+            .call = l->captured ? "node" : "launch",
+            .kernel = l->kernel->name,
+            .stack = session_launch_stack()};
+  set_common(w.v, l->captured ? CALL_NODE : CALL_LAUNCH, l->stream, l->device);
+  w.v[CALL_BEGIN] = w.v[CALL_END] = clock_ns();
+  w.v[CALL_THREADS] = (uint64_t)l->block[0] * l->block[1] * l->block[2];
+  w.v[CALL_BLOCKS] = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
+  w.v[CALL_SHARED] = l->shared;
+  w.v[CALL_CLUSTER] = (uint64_t)l->cluster[0] * l->cluster[1] * l->cluster[2];
   if (!plain) buffers_launch(c);
-  wait_until_it_ran(&launches, on_gpu && !l->captured ? c->number : 0, e);
+  wait_until_it_ran(&launches, &w);
 }
 
 void timeline_launch_ran(uint32_t launch, const SessionTimes *t) {
@@ -165,43 +220,33 @@ static GraphLaunch graph_launch_before(uint64_t ns) {
 }
 
 void timeline_node_ran(const SessionNode *n) {
-  uint64_t v[RUN_VALUES] = {0};
   tell_source(n->times.source);
   GraphLaunch g = graph_launch_before(n->times.begin);
-  set_common(v, CALL_NODE, g.stream, n->device);
-  v[CALL_NUMBER] |= NODES;
-  v[CALL_BEGIN] = v[CALL_END] = g.ns ? g.ns : n->times.begin;
-  v[CALL_THREADS] = n->threads;
-  v[CALL_BLOCKS] = n->blocks;
-  v[CALL_SHARED] = n->shared;
-  v[CALL_CLUSTER] = 1;  // the record does not say
-  v[CALL_STARTED] = n->times.begin;
-  v[CALL_ENDED] = n->times.end;
-  v[CALL_QUEUED] = n->times.queued;
-  v[CALL_SUBMITTED] = n->times.submitted;
-  pthread_mutex_lock(&session_lock);
-  uint64_t kernel = session_string(n->kernel);
-  pthread_mutex_unlock(&session_lock);
-  send_call("node", kernel, g.stack, v);
+  Work w = {.call = "node", .kernel = n->kernel, .stack = g.stack};
+  set_common(w.v, CALL_NODE, g.stream, n->device);
+  w.v[CALL_NUMBER] |= NODES;
+  w.v[CALL_BEGIN] = w.v[CALL_END] = g.ns ? g.ns : n->times.begin;
+  w.v[CALL_THREADS] = n->threads;
+  w.v[CALL_BLOCKS] = n->blocks;
+  w.v[CALL_SHARED] = n->shared;
+  w.v[CALL_CLUSTER] = 1;  // the record does not say
+  set_times(&w, &n->times);
+  send_call(&w);
 }
 
 // What never ran, or when is not known.
 static void flush(Pending *p) {
   uint32_t it = 0;
   uint64_t number;
-  void *e;
+  void *older;
   pthread_mutex_lock(&lock);
-  U64Map left = p->running;
-  p->running = (U64Map){0};
-  pthread_mutex_unlock(&lock);
-  while (u64map_next(&left, &it, &number, &e)) {
-    Work *w = e;
-    uint64_t what = session_string(MEASURE_CALL);
-    session_send(EVENT_MEASURE,
-                 &(EventMeasure){what, w->kernel, 0, 0, w->call, w->stack, w->v, RUN_VALUES});
-    free(w);
+  while (u64map_next(&p->older, &it, &number, &older)) send_locked(older);
+  u64map_free(&p->older);
+  for (uint32_t i = 0; i < RECENT; i++) {
+    if (p->recent[i]) send_locked(p->recent[i]);
+    p->recent[i] = NULL;
   }
-  u64map_free(&left);
+  pthread_mutex_unlock(&lock);
 }
 
 void timeline_flush(void) {
@@ -223,8 +268,8 @@ void timeline_copy_asked(const SessionCopy *c) { asked_ns = clock_ns(); }
 
 void timeline_copy(const SessionCopy *c) {
   if (c->captured) return;
-  Work *w = mem_alloc(sizeof *w);
-  uint64_t *v = w->v;
+  Work w = {.number = on_gpu ? c->timed_as : 0, .call = c->call};
+  uint64_t *v = w.v;
   unsigned to = host_memory(&c->to), from = c->is_set ? HOST_NONE : host_memory(&c->from);
   unsigned kind = c->is_set     ? CALL_SET
                   : from && !to ? CALL_TO_DEVICE
@@ -238,9 +283,8 @@ void timeline_copy(const SessionCopy *c) {
                         : to || from                                 ? HOST_PINNED
                                                                      : HOST_NONE;
   v[CALL_ASYNC] = c->async;
-  w->call = c->call;
-  w->stack = c->stack ? c->stack : session_stack();
-  wait_until_it_ran(&copies, on_gpu ? c->timed_as : 0, w);
+  w.stack = c->stack ? c->stack : session_stack();
+  wait_until_it_ran(&copies, &w);
 }
 
 void timeline_copy_ran(uint64_t timed_as, const SessionTimes *t) {
@@ -249,13 +293,13 @@ void timeline_copy_ran(uint64_t timed_as, const SessionTimes *t) {
 
 // --- waits ---
 
-void timeline_wait(const SessionHostWait *w) {
-  uint64_t v[RUN_VALUES] = {0};
-  set_common(v, CALL_WAIT, w->stream, 0);
-  v[CALL_END] = clock_ns();
-  v[CALL_BEGIN] = w->began ? w->began : v[CALL_END];
-  v[CALL_ALL] = w->all;
-  send_call(w->call, 0, session_stack(), v);
+void timeline_wait(const SessionHostWait *h) {
+  Work w = {.call = h->call, .stack = session_stack()};
+  set_common(w.v, CALL_WAIT, h->stream, 0);
+  w.v[CALL_END] = clock_ns();
+  w.v[CALL_BEGIN] = h->began ? h->began : w.v[CALL_END];
+  w.v[CALL_ALL] = h->all;
+  send_call(&w);
 }
 
 // --- parts of the work that the program names ---

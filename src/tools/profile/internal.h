@@ -88,6 +88,13 @@ typedef struct LanesHere LanesHere;
 // Which blocks of threads a body of the kernel runs for.
 typedef enum { RUNS_FOR_ALL, RUNS_FOR_ROWS, RUNS_FOR_OTHERS } BodyShape;
 
+// Blocks that always run together have one decision whether their requests are looked at.
+typedef struct SampleGroup {
+  PtxReg *look, *odds;
+  uint32_t word;
+  bool counted;  // some block of it counts requests
+} SampleGroup;
+
 typedef struct SiteCode SiteCode;
 typedef struct Profiling {
   Profile *profile;
@@ -98,6 +105,8 @@ typedef struct Profiling {
   PtxReg *lane, *leads;                // number of the lane; lane 0, and this launch is measured
   PtxReg *measured;                    // this launch is
   PtxReg *look, *odds;                 // weave_sample.c: look at the requests of this execution
+  PtxReg *own_look, *own_odds;         // the same, of one block or access
+  SampleGroup **groups;                // by the first block of a group; NULL: not made yet
   uint32_t sample_words, sample_left;  // 32-bit words that are reserved and not used yet
   PtxReg *no_rows, *no_rows_or_tiles;  // the block has another shape
   PtxReg **steps;                      // minus lane times a stride: see lane_steps
@@ -136,6 +145,9 @@ void lanes_out_of_line(Profiling *w, Code *cold, LaneSite *k);
 bool sample_wanted(const Profiling *w);     // false: all of them
 uint32_t sample_word(Profiling *w);         // a word of memory that accesses of one block share
 void sample_decide(Profiling *w, Code *c, uint32_t word);  // sets Profiling.look
+// The decision that the accesses at the end of a block share with those of other blocks.
+SampleGroup *sample_group(Profiling *w, uint32_t block);
+Code *block_end(Profiling *w, uint32_t block);  // weave_access.c: before its branch
 // The argument of a probe: the bytes of an access, and what the request counts for.
 PtxOperand sample_request(Profiling *w, Code *c, uint32_t bytes);
 // Behind the probe: once there have been enough, requests are looked at by chance.

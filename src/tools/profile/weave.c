@@ -33,8 +33,8 @@ static void prepare(Profiling *w) {
   w->no_rows = body_reg(b, TYPE_PRED);
   w->no_rows_or_tiles = body_reg(b, TYPE_PRED);
   w->measured = body_reg(b, TYPE_PRED);
-  w->look = body_reg(b, TYPE_PRED);
-  w->odds = body_reg(b, TYPE_B32);
+  w->look = w->own_look = body_reg(b, TYPE_PRED);
+  w->odds = w->own_odds = body_reg(b, TYPE_B32);
   code_guard(c, NULL, false);
   EMIT(c, "mov.u32", opd_reg(w->lane), opd_sreg(SREG_LANEID, SEL_NONE));
   EMIT(c, "setp.ne.u64", opd_reg(w->measured), opd_reg(w->counting->counters), opd_imm(0));
@@ -196,7 +196,9 @@ static void weave_block(Profiling *w, uint32_t block, uint32_t *instrs) {
   }
   pattern_vectors(w, first, instrs);
   weave_block_end(w, block);
-  if (b->end > b->first && has_branches_to_count(w, w->body->cfg->instrs[b->end - 1]))
+  // short sides become instructions with predicates, and no warp is divided
+  if (b->end > b->first && !w->counting->sides[block].has_sides &&
+      has_branches_to_count(w, w->body->cfg->instrs[b->end - 1]))
     count_branch(w, block, b->end - 1);
 }
 
@@ -224,6 +226,8 @@ static void weave(Body *b) {
   ir_defs_free(w.defs);
 }
 
+enum { LOOP_REGISTERS = 32, LOOP_REGISTERS_MOST = 64 };
+
 static bool end(Program *p, Error *err) {
   if (leaves_code(p)) return true;
   Profile *t = p->tool_data[TOOL_PROFILE];
@@ -233,9 +237,14 @@ static bool end(Program *p, Error *err) {
   table->sites = ARENA_ARRAY(&p->out->arena, ProfileSite, t->sites.len + 1);
   if (t->sites.len) memcpy(table->sites, t->sites.data, sizeof *table->sites * t->sites.len);
   vec_free(&t->sites);
-  // as many warps as the program's own kernel has
-  for (uint32_t i = 0; only_stamps(p) && i < p->out->nkernels; i++)
-    p->out->kernels[i].registers = 32;
+  for (uint32_t i = 0; i < p->out->nkernels; i++) {
+    WovenKernel *k = &p->out->kernels[i];
+    // as many warps as the program's own kernel has
+    if (only_stamps(p)) k->registers = 32;
+    // counters in lanes and what a call keeps: with fewer a loop has them in local memory
+    k->loop_registers = LOOP_REGISTERS;
+    k->loop_registers_most = LOOP_REGISTERS_MOST;
+  }
   return execution_counts_end(p);
 }
 

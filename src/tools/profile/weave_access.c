@@ -59,6 +59,11 @@ static void look_while_running(Profiling *w, Code *c, const SiteCode *k) {
   code_guard(c, NULL, false);
 }
 
+static void use_own_decision(Profiling *w) {
+  w->look = w->own_look;
+  w->odds = w->own_odds;
+}
+
 // … and lets the requests of its block be sampled when there were enough of this one.
 static void look_and_count(Profiling *w, Code *cold, const SiteCode *k, uint32_t word) {
   uint32_t slot = site_of(w, k)->slot;
@@ -78,6 +83,7 @@ static void look_at_once(Profiling *w, Code *c, const SiteCode *k) {
     return;
   }
   uint32_t word = sample_word(w);
+  use_own_decision(w);
   Code *cold = body_cold(b);
   PtxLabel *out = body_label(b), *back = body_label(b);
   sample_decide(w, c, word);
@@ -293,7 +299,7 @@ static void look_at_exceptions(Profiling *w, Code *cold, PtxLabel *back, uint32_
   }
 }
 
-static Code *end_of(Profiling *w, uint32_t block) {
+Code *block_end(Profiling *w, uint32_t block) {
   const IrBlock *b = &w->body->cfg->blocks[block];
   const PtxInstr *last = w->body->cfg->instrs[b->end - 1];
   bool leaves = last->op == OP_BRA || last->op == OP_BRX_IDX || last->op == OP_RET ||
@@ -317,8 +323,8 @@ static bool any_looked_at(const Profiling *w) {
 }
 
 // The sites of which the code tells nothing.
-static void look_at_rest(Profiling *w, Code *c, Code *cold, uint32_t word) {
-  bool samples = sample_wanted(w);
+static void look_at_rest(Profiling *w, Code *c, Code *cold, SampleGroup *group) {
+  bool samples = group != NULL;
   PtxLabel *out = body_label(w->body), *back = body_label(w->body);
   if (samples) {
     code_branch(c, w->look, false, out);
@@ -326,11 +332,13 @@ static void look_at_rest(Profiling *w, Code *c, Code *cold, uint32_t word) {
     code_guard(cold, NULL, false);
     code_label(cold, out);
   }
-  bool first = true;  // all have as many requests
+  bool first = !samples || !group->counted;  // all have as many requests
+  if (samples) group->counted = true;
   for (uint32_t i = 0; i < w->ncodes; i++) {
     if (site_of(w, &w->codes[i])->mode != SITE_LOOKED_AT) continue;
     if (samples) cold->near = w->codes[i].in;
-    if (first || w->codes[i].generic) look_and_count(w, samples ? cold : c, &w->codes[i], word);
+    if (first || w->codes[i].generic)
+      look_and_count(w, samples ? cold : c, &w->codes[i], samples ? group->word : 0);
     else look_while_running(w, samples ? cold : c, &w->codes[i]);
     first = false;
   }
@@ -340,14 +348,18 @@ static void look_at_rest(Profiling *w, Code *c, Code *cold, uint32_t word) {
 void weave_block_end(Profiling *w, uint32_t block) {
   Body *b = w->body;
   if (!w->ncodes) return;
-  Code *c = end_of(w, block), *cold = body_cold(b);
+  Code *c = block_end(w, block), *cold = body_cold(b);
   bool looks = any_looked_at(w);
   code_guard(c, NULL, false);
   for (uint32_t i = 0; i < w->ncodes; i++)
     if (w->codes[i].by_lanes) lanes_at_end(w, c, &w->codes[i].lanes);
   w->here = NULL;
-  uint32_t word = sample_wanted(w) ? sample_word(w) : 0;
-  if (sample_wanted(w) && looks) sample_decide(w, c, word);
+  SampleGroup *group = sample_wanted(w) && looks ? sample_group(w, block) : NULL;
+  uint32_t word = group ? group->word : sample_wanted(w) ? sample_word(w) : 0;
+  if (group) {
+    w->look = group->look;
+    w->odds = group->odds;
+  } else use_own_decision(w);
   PtxReg *any = any_exception(w, c);
   PtxLabel *out = any ? body_label(b) : NULL, *back = any ? body_label(b) : NULL;
   if (any) code_branch(c, any, false, out);
@@ -360,7 +372,7 @@ void weave_block_end(Profiling *w, uint32_t block) {
     look_at_exceptions(w, cold, back, word);
     EMIT(cold, "bra", opd_label(back));
   }
-  if (looks) look_at_rest(w, c, cold, word);
+  if (looks) look_at_rest(w, c, cold, group);
   w->ncodes = 0;
 }
 

@@ -1,6 +1,9 @@
 // Which requests the device code of probe.c is called for, on a GPU: all of the first SAMPLE_AFTER
-// of a multiprocessor, then one in eight, after SAMPLE_LESS_AFTER one in 64, by chance: they count
+// of a multiprocessor, then one in 32, after SAMPLE_LESS_AFTER one in 64, by chance: they count
 // for all. The virtual device calls it for every request.
+//
+// Accesses of blocks that run together share a decision: a load and a look at the clock for each of
+// many short blocks would cost more than the blocks.
 //
 // Lanes that execute together must decide alike, and must not have to ask each other: a warp reads
 // the clock once for all its lanes, and so it does a word of memory at one address. The word holds
@@ -33,6 +36,33 @@ void sample_decide(Profiling *w, Code *c, uint32_t word) {
   EMIT(c, "mov.u32", opd_reg(random), opd_sreg(SREG_CLOCK, SEL_NONE));
   EMIT(c, "mul.lo.u32", opd_reg(random), opd_reg(random), opd_imm((int32_t)SAMPLE_HASH));
   EMIT(c, "setp.ge.u32", opd_reg(w->look), opd_reg(random), opd_reg(w->odds));
+}
+
+// The first of the blocks that run whenever this one runs, in the same turn of the same loop.
+static uint32_t first_together(const IrCfg *cfg, uint32_t block) {
+  for (;;) {
+    uint32_t before = cfg->blocks[block].idom;
+    if (before == IR_NONE || cfg->blocks[before].ipdom != block ||
+        cfg->blocks[before].loop != cfg->blocks[block].loop ||
+        cfg->blocks[before].first == cfg->blocks[before].end)
+      return block;
+    block = before;
+  }
+}
+
+SampleGroup *sample_group(Profiling *w, uint32_t block) {
+  Body *b = w->body;
+  if (!w->groups) w->groups = ARENA_ARRAY(&b->cfg->arena, SampleGroup *, b->cfg->nblocks);
+  uint32_t first = first_together(b->cfg, block);
+  SampleGroup *g = w->groups[first];
+  if (!g) {
+    g = w->groups[first] = ARENA_NEW(&b->cfg->arena, SampleGroup);
+    *g = (SampleGroup){body_reg(b, TYPE_PRED), body_reg(b, TYPE_B32), sample_word(w), false};
+    w->look = g->look;
+    w->odds = g->odds;
+    sample_decide(w, block_end(w, first), g->word);
+  }
+  return g;
 }
 
 // The odds are minus a power of two: its leading zeros tell by how much a request counts.

@@ -167,13 +167,13 @@ typedef struct RaceKernel {  // WovenKernel.tool_data
   const RaceGroup *groups;
   uint32_t ngroups;
   const RaceRehearsal *rehearsal;  // NULL: the block cannot be rehearsed
-  const RaceReaches *reaches;  // by fact, from number first_fact of WovenKernel.facts on
+  const RaceReaches *reaches;      // by fact, from number first_fact of WovenKernel.facts on
   uint32_t first_fact, nreaches;
   bool by_facts;  // if all its facts are zero there is nothing to check
   bool clock, bounds, syncs;
   bool looks_up, stores_anywhere;  // … addresses in the table of allocations; there
   bool lets;                       // the launch behind it begin before it has ended
-  const char *unseen;              // what it calls and is not woven; NULL: nothing
+  const char *unseen;              // a function it calls that has no checks; NULL: none
 } RaceKernel;
 
 #endif

@@ -54,8 +54,8 @@ static const char *const missing[] = {
     [WG_RACE_BLOCK_SCOPE] =
         "an atomic, flag or fence is for the {threads} of its {block} only, and "
         "the other {thread} is in another {block}",
-    [WG_RACE_OTHER_LAUNCH] = "nothing orders the two: no stream in which one waits for the other, "
-                             "no event, path in a graph or synchronisation",
+    [WG_RACE_OTHER_LAUNCH] = "nothing orders the two: no {stream} in which one waits for the "
+                             "other, no event, path in a graph or synchronisation",
     [WG_RACE_NO_ACQUIRE] = "this {thread} has read a flag or lock that the other has set, but "
                            "neither acquires there nor has a fence behind that read",
     [WG_RACE_NOT_WAITED] = "the other is asynchronous, and nothing between them waits until it is "

@@ -222,8 +222,8 @@ static void write_of_pair(Emit *e, Code *c, PtxReg *at, unsigned number) {
     EMIT(c, "setp.ne.u64", opd_reg(p), opd_reg(t), opd_imm(0));
     code_branch(c, p, false, e->back);
   } else
-    branch_if(e, c, other, WHOLE,
-              ~not_the_time | WG_RACE_MANY | WG_RACE_STRONG | looks_at_later(e), e->back);
+    branch_if(e, c, other, WHOLE, ~not_the_time | WG_RACE_MANY | WG_RACE_STRONG | looks_at_later(e),
+              e->back);
   code_label(c, call);
 }
 
@@ -410,7 +410,8 @@ static void swap_all(Emit *e, Code *c, PtxReg *at, unsigned n, unsigned apart) {
   code_branch(c, p, false, e->back);
 }
 
-// In global memory: all of it is known, or is of earlier launches.
+// Several words of global memory: no call if each entry is this access already, or is of an earlier
+// launch.
 static void several_words(Emit *e, Code *c, PtxReg *at, unsigned n) {
   bool writes = e->a->flags & WG_RACE_WRITE;
   PtxReg *mask = wide(e, 5), *other = wide(e, 4), *p = pred(e, 0);
@@ -553,8 +554,7 @@ void race_without_call(Emit *e, Code *c, bool shared) {
   else if (n > 1) {
     several_shared(e, c, at, n);
     each_shared_read(e, c, at, n);
-  }
-  else if (!shared) one_entry(e, c, at);
+  } else if (!shared) one_entry(e, c, at);
   else if (writes) write_of_pair(e, c, at, 0);
   else read_of_pair(e, c, at);
 }

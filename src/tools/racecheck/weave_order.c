@@ -197,6 +197,7 @@ static void at_barrier(RaceCheck *k, uint32_t i, WgOrders what) {
 
 static void at_warp_sync(RaceCheck *k, uint32_t i, bool everybody) {
   const PtxInstr *in = k->body->cfg->instrs[i];
+  if (!race_barrier_memory(k, i)) return;
   if (k->has_clock) {
     Code *c = guarded(k, i, false);
     PtxLabel *over = around(k, c, in);

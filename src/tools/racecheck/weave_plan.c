@@ -182,7 +182,7 @@ void race_plan(RaceCheck *k) {
   for (uint32_t i = 0; i < cfg->ninstrs; i++) {
     const PtxInstr *in = cfg->instrs[i];
     if (cfg->blocks[cfg->block_of[i]].rpo == IR_NONE) continue;
-    k->has_syncs |= is_warp_sync(in);
+    k->has_syncs |= is_warp_sync(in) && race_barrier_memory(k, i);
     k->has_clock |= makes_clocks(in) || (in->op == OP_CALL && race_call_orders(in));
     k->has_async |= race_is_async(in);
     k->has_clusters |= in->op == OP_MAPA || ptx_op_order(in->op) == ORDER_CLUSTER ||

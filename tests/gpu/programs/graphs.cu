@@ -32,28 +32,8 @@ static void run(cudaGraphExec_t g, cudaStream_t s, int times) {
   OK(cudaStreamSynchronize(s));
 }
 
-int main() {
-  cudaStream_t s;
-  cudaGraph_t captured, hand, copy;
-  cudaGraphExec_t e, e2;
-  OK(cudaStreamCreate(&s));
-  OK(cudaMalloc(&x, sizeof h));
-  OK(cudaMalloc(&y, sizeof h));
-
-  // captured; the kernel is used for the first time inside the capture
-  reset();
-  OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
-  axpy<<<4, 256, 0, s>>>(2, x, y, N);
-  scale<<<4, 256, 0, s>>>(0.5f, y, N);
-  axpy<<<4, 256, 0, s>>>(1, x, y, N);
-  OK(cudaStreamEndCapture(s, &captured));
-  OK(cudaGraphInstantiate(&e, captured, 0));
-  run(e, s, 1);
-  check("captured", 2);
-  run(e, s, 2);
-  check("again", 3.5f);
-
-  // the program looks at its nodes
+// The program looks at its nodes.
+static void look_at_nodes(cudaGraph_t captured) {
   cudaGraphNode_t nodes[8];
   size_t n = 8;
   OK(cudaGraphGetNodes(captured, nodes, &n));
@@ -72,13 +52,60 @@ int main() {
     EXPECT(p.gridDim.x == 4 && p.blockDim.x == 256);
   }
   EXPECT(axpys == 2 && scales == 1);
+}
 
+// A graph inside a graph; e: `captured` itself, ready to run.
+static void inside_another(cudaGraph_t captured, cudaGraphExec_t e, cudaStream_t s) {
+  cudaGraph_t outer;
+  cudaGraphNode_t child;
+  cudaGraphExec_t e3;
+  reset();
+  OK(cudaGraphCreate(&outer, 0));
+  OK(cudaGraphAddChildGraphNode(&child, outer, 0, 0, captured));
+  OK(cudaGraphInstantiate(&e3, outer, 0));
+  run(e3, s, 1);
+  check("child", 2);
+  OK(cudaGraphExecDestroy(e));
+  OK(cudaGraphDestroy(captured));
+  run(e3, s, 1);
+  check("child after its origin is gone", 3);
+}
+
+// The kernel is used for the first time inside the capture.
+static void capture(cudaStream_t s, cudaGraph_t *captured, cudaGraphExec_t *e) {
+  reset();
+  OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+  axpy<<<4, 256, 0, s>>>(2, x, y, N);
+  scale<<<4, 256, 0, s>>>(0.5f, y, N);
+  axpy<<<4, 256, 0, s>>>(1, x, y, N);
+  OK(cudaStreamEndCapture(s, captured));
+  OK(cudaGraphInstantiate(e, *captured, 0));
+  run(*e, s, 1);
+  check("captured", 2);
+  run(*e, s, 2);
+  check("again", 3.5f);
+  look_at_nodes(*captured);
+}
+
+int main() {
+  cudaStream_t s;
+  cudaGraph_t captured, hand, copy;
+  cudaGraphExec_t e, e2;
+  OK(cudaStreamCreate(&s));
+  OK(cudaMalloc(&x, sizeof h));
+  OK(cudaMalloc(&y, sizeof h));
+
+  capture(s, &captured, &e);
   // by hand: memset, kernel, kernel
   reset();
   cudaGraphNode_t clear, first, second;
   OK(cudaGraphCreate(&hand, 0));
   cudaMemsetParams m = {};
-  m.dst = y, m.elementSize = 4, m.width = N, m.height = 1, m.value = 0;
+  m.dst = y;
+  m.elementSize = 4;
+  m.width = N;
+  m.height = 1;
+  m.value = 0;
   OK(cudaGraphAddMemsetNode(&clear, hand, 0, 0, &m));
   float a = 3, b = 4;
   int count = N;
@@ -121,20 +148,8 @@ int main() {
   run(e2, s, 1);
   check("updated", 28);
 
-  // a graph inside a graph, and a node taken out
-  cudaGraph_t outer;
-  cudaGraphNode_t child;
-  cudaGraphExec_t e3;
-  reset();
-  OK(cudaGraphCreate(&outer, 0));
-  OK(cudaGraphAddChildGraphNode(&child, outer, 0, 0, captured));
-  OK(cudaGraphInstantiate(&e3, outer, 0));
-  run(e3, s, 1);
-  check("child", 2);
-  OK(cudaGraphExecDestroy(e));
-  OK(cudaGraphDestroy(captured));
-  run(e3, s, 1);
-  check("child after its origin is gone", 3);
+  inside_another(captured, e, s);
+  // a node taken out
   OK(cudaGraphNodeSetEnabled(e2, second, 0));
   run(e2, s, 1);
   check("disabled", 7);

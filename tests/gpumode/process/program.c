@@ -34,11 +34,25 @@ static void *first_call(void *count) {
   return NULL;
 }
 
+static void use_primary_context(void) {
+  CUcontext ctx;
+  OK(cuInit(0));
+  for (int i = 0; i < 3; i++) {
+    OK(cuDevicePrimaryCtxRetain(&ctx, 0));
+    OK(cuCtxSetCurrent(ctx));
+    CUfunction fill = get(load(common_ptx), "fill");
+    CUdeviceptr p = new_ints(32);
+    OK(LAUNCH(fill, 1, 32, NULL, &p, &(unsigned){5}));
+    EXPECT(read_int(p) == 5);
+    if (i == 0) OK(cuDevicePrimaryCtxReset_v2(0));
+    if (i == 1) OK(cuDevicePrimaryCtxRelease_v2(0));
+  }
+}
+
 int main(int argc, char **argv) {
   const char *word = argc > 1 ? argv[1] : "";
-  if (!strcmp(
-          word,
-          "names")) {  // both names of the library, opened by name, are the one that is preloaded
+  // both names of the library, opened by name, are the one that is preloaded
+  if (!strcmp(word, "names")) {
     void *one = dlopen("libcuda.so.1", RTLD_NOW), *other = dlopen("libcuda.so", RTLD_NOW);
     EXPECT(one && other && dlsym(one, "cuInit") == (void *)cuInit &&
            dlsym(other, "cuInit") == (void *)cuInit);
@@ -93,18 +107,7 @@ int main(int argc, char **argv) {
     CUdeviceptr out = flag + 4;
     OK(cuLaunchKernel(spin, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&flag, &out}, NULL));
   } else if (!strcmp(word, "primary")) {  // reset, released, used again
-    CUcontext ctx;
-    OK(cuInit(0));
-    for (int i = 0; i < 3; i++) {
-      OK(cuDevicePrimaryCtxRetain(&ctx, 0));
-      OK(cuCtxSetCurrent(ctx));
-      CUfunction fill = get(load(common_ptx), "fill");
-      CUdeviceptr p = new_ints(32);
-      OK(LAUNCH(fill, 1, 32, NULL, &p, &(unsigned){5}));
-      EXPECT(read_int(p) == 5);
-      if (i == 0) OK(cuDevicePrimaryCtxReset_v2(0));
-      if (i == 1) OK(cuDevicePrimaryCtxRelease_v2(0));
-    }
+    use_primary_context();
   } else if (!strcmp(word, "missing")) {  // with a driver that has a handful of functions
     CUcontext ctx;
     OK(cuInit(0));

@@ -7,6 +7,15 @@ int cuInit(unsigned flags) {
 #endif
   return 0;
 }
-int cuDriverGetVersion(int *version) { return *version = 4000, 0; }
-int cuDeviceGetCount(int *count) { return *count = 1, 0; }
-int cuGetErrorName(int code, const char **name) { return *name = "an error", 0; }
+int cuDriverGetVersion(int *version) {
+  *version = 4000;
+  return 0;
+}
+int cuDeviceGetCount(int *count) {
+  *count = 1;
+  return 0;
+}
+int cuGetErrorName(int code, const char **name) {
+  *name = "an error";
+  return 0;
+}
