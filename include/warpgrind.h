@@ -1,27 +1,38 @@
-/* warpgrind.h: what a program can tell Warpgrind's initcheck, racecheck and recorder, in C11, C++ and CUDA. This header is all there is: nothing to link with.
+/* warpgrind.h: what a program can tell Warpgrind's initcheck, racecheck and recorder, in C11, C++
+ * and CUDA. This header is all there is: nothing to link with.
  *
- *   wg_mark_initialized(p, n)     these n bytes count as written: something Warpgrind does not see has done it
+ *   wg_mark_initialized(p, n)     these n bytes count as written: something that Warpgrind does not
+ *                                 see has written them
  *   wg_mark_uninitialized(p, n)   these n bytes count as never written, as if just allocated
- *   wg_is_initialized(p, n)       true if every byte was written. Without Warpgrind, and for memory it knows nothing of: true
- *   wg_benign_race(p, n)          races on these n bytes are meant: they are not reported
- *   wg_record(x)                  in device code, C++: what x is here goes into a recording (--record), as an operation of the thread. x has up to 8 bytes
- *   wg_watch(x)                   the same, and warpgrind view shows it as a picture, a dot for each thread, while the program runs too (docs/viewer.md)
- *   wg_record_begin()             recording goes on from here: on the host from the next launch on, in device code for the thread that says it, until
- *   wg_record_end()               it does not; __dflog_begin() and __dflog_end() are other names
- *   __dflog_forceinit(x)          wg_mark_initialized of the variable or array x; __dflog_forceinit(p, n) is wg_mark_initialized(p, n)
+ *   wg_is_initialized(p, n)       true if every byte was written. Also true without Warpgrind, and
+ *                                 for memory that it knows nothing of
+ *   wg_benign_race(p, n)          races on these n bytes are intended: they are not reported
+ *   wg_record(x)                  in device code, C++: the value of x goes into a recording
+ *                                 (--record), as an operation of the thread. x has up to 8 bytes
+ *   wg_watch(x)                   the same, and warpgrind view shows it as a picture, a dot for
+ *                                 each thread, also while the program runs (docs/viewer.md)
+ *   wg_record_begin()             starts recording: on the host from the next launch on, in device
+ *                                 code for the thread that calls it
+ *   wg_record_end()               stops it; __dflog_begin() and __dflog_end() are other names
+ *   __dflog_forceinit(x)          wg_mark_initialized of the variable or array x;
+ *                                 __dflog_forceinit(p, n) is wg_mark_initialized(p, n)
  *
- * p is an address of device memory. On the host the call takes effect at once: the host waits for the work of the current context first.
- * Without Warpgrind that is a test of a variable, after one look-up by name for each source file that uses it.
+ * p is an address of device memory. On the host the call takes effect at once: the host waits for
+ * the work of the current context first. Without Warpgrind the call tests a variable, after one
+ * look-up by name for each source file that uses it.
  *
- * In device code it is a pair of moves into registers nobody reads, which Warpgrind knows by their names and ptxas drops: no
- * instruction is left of it. The compiler moves no memory access across it.
+ * In device code a call is a pair of moves into registers that nobody reads. Warpgrind knows them
+ * by their names, and ptxas drops them: no instruction is left. The compiler moves no memory access
+ * across them.
  *
  *   { .reg .b64 wg_mark_initialized_p, wg_mark_initialized_n;
  *     mov.b64 wg_mark_initialized_p, <address>;  mov.b64 wg_mark_initialized_n, <bytes>; }
  *
- * wg_mark_uninitialized is the same with its own name. wg_is_initialized has a third register, wg_is_initialized_r (.b32), which is set to 1 and then
- * moved to the result; Warpgrind may replace the 1. The address is a generic one. wg_record moves its argument into a register whose name ends with its type:
- * wg_record_f32, _f64, _s32, _u32, _s64, _u64, _b32, _b64, so does wg_watch; wg_record_begin and wg_record_end move a 1 into one of that name.
+ * wg_mark_uninitialized is the same with its own name. wg_is_initialized has a third register,
+ * wg_is_initialized_r (.b32), which is set to 1 and then moved to the result; Warpgrind may replace
+ * the 1. The address is a generic one. wg_record and wg_watch move their argument into a register
+ * whose name ends with its type: wg_record_f32, _f64, _s32, _u32, _s64, _u64, _b32, _b64.
+ * wg_record_begin and wg_record_end move a 1 into a register of their name.
  */
 #ifndef WARPGRIND_H
 #define WARPGRIND_H
@@ -38,7 +49,14 @@
 #include <dlfcn.h>
 #include <string.h>
 
-enum { WG_MARK_INITIALIZED_ = 1, WG_MARK_UNINITIALIZED_ = 2, WG_IS_INITIALIZED_ = 3, WG_BENIGN_RACE_ = 4, WG_RECORD_BEGIN_ = 5, WG_RECORD_END_ = 6 };
+enum {
+  WG_MARK_INITIALIZED_ = 1,
+  WG_MARK_UNINITIALIZED_ = 2,
+  WG_IS_INITIALIZED_ = 3,
+  WG_BENIGN_RACE_ = 4,
+  WG_RECORD_BEGIN_ = 5,
+  WG_RECORD_END_ = 6
+};
 typedef int (*wg_host_function_)(int what, const void *p, size_t n);
 
 /* The library that `warpgrind` preloads has this function; without it there is none of the name. */
@@ -54,9 +72,11 @@ static inline int wg_host_call_(int what, const void *p, size_t n) {
 }
 #endif
 
-// On the device: two registers of this name, which Warpgrind sees and the compiler of machine code drops.
+// On the device: two registers of this name, which Warpgrind sees and the compiler of machine code
+// drops.
 #define WG_DEVICE_SAYS_(name) \
-  asm volatile("{\n\t.reg .b64 " name "_p, " name "_n;\n\tmov.b64 " name "_p, %0;\n\tmov.b64 " name "_n, %1;\n\t}" \
+  asm volatile("{\n\t.reg .b64 " name "_p, " name "_n;\n\tmov.b64 " name "_p, %0;\n\t" \
+               "mov.b64 " name "_n, %1;\n\t}" \
                : : "l"(p), "l"((unsigned long long)n) : "memory")
 
 WG_BOTH_ void wg_mark_initialized(const void *p, size_t n) {
@@ -78,8 +98,10 @@ WG_BOTH_ void wg_mark_uninitialized(const void *p, size_t n) {
 WG_BOTH_ int wg_is_initialized(const void *p, size_t n) {
 #if defined(__CUDA_ARCH__)
   int result;
-  asm volatile("{\n\t.reg .b64 wg_is_initialized_p, wg_is_initialized_n;\n\t.reg .b32 wg_is_initialized_r;\n\tmov.b64 wg_is_initialized_p, %1;\n\t"
-               "mov.b64 wg_is_initialized_n, %2;\n\tmov.b32 wg_is_initialized_r, 1;\n\tmov.b32 %0, wg_is_initialized_r;\n\t}"
+  asm volatile("{\n\t.reg .b64 wg_is_initialized_p, wg_is_initialized_n;\n\t"
+               ".reg .b32 wg_is_initialized_r;\n\tmov.b64 wg_is_initialized_p, %1;\n\t"
+               "mov.b64 wg_is_initialized_n, %2;\n\tmov.b32 wg_is_initialized_r, 1;\n\t"
+               "mov.b32 %0, wg_is_initialized_r;\n\t}"
                : "=r"(result) : "l"(p), "l"((unsigned long long)n) : "memory");
   return result;
 #else
@@ -96,7 +118,9 @@ WG_BOTH_ void wg_benign_race(const void *p, size_t n) {
 }
 
 // Recording: a register of this name gets the value.
-#define WG_DEVICE_RECORDS_(name, type, constraint, value) asm volatile("{\n\t.reg ." type " " name ";\n\tmov." type " " name ", %0;\n\t}" : : constraint(value) : "memory")
+#define WG_DEVICE_RECORDS_(name, type, constraint, value) \
+  asm volatile("{\n\t.reg ." type " " name ";\n\tmov." type " " name ", %0;\n\t}" \
+               : : constraint(value) : "memory")
 
 WG_BOTH_ void wg_record_begin(void) {
 #if defined(__CUDA_ARCH__)
@@ -117,10 +141,13 @@ WG_BOTH_ void wg_record_end(void) {
 #define __dflog_end wg_record_end
 
 #if defined(__cplusplus) && defined(__CUDACC__)
-// wg_record and wg_watch: a function for each type; the register's name is that of the function and of the type.
+// wg_record and wg_watch: a function for each type. The register's name is that of the function and
+// of the type.
 #if defined(__CUDA_ARCH__)
 #define WG_VALUE_OF_(name, T, type, constraint) \
-  static __inline__ __host__ __device__ void name(T x) { WG_DEVICE_RECORDS_(#name "_" type, type, constraint, x); }
+  static __inline__ __host__ __device__ void name(T x) { \
+    WG_DEVICE_RECORDS_(#name "_" type, type, constraint, x); \
+  }
 #define WG_BITS_OF_(name) \
   static_assert(sizeof x <= 8, #name ": at most 8 bytes"); \
   unsigned long long bits = 0; \
@@ -128,7 +155,8 @@ WG_BOTH_ void wg_record_end(void) {
   if (sizeof x <= 4) WG_DEVICE_RECORDS_(#name "_b32", "b32", "r", (unsigned)bits); \
   else WG_DEVICE_RECORDS_(#name "_b64", "b64", "l", bits);
 #else
-#define WG_VALUE_OF_(name, T, type, constraint) static __inline__ __host__ __device__ void name(T x) { (void)x; }
+#define WG_VALUE_OF_(name, T, type, constraint) \
+  static __inline__ __host__ __device__ void name(T x) { (void)x; }
 #define WG_BITS_OF_(name) (void)x;
 #endif
 #define WG_VALUES_(name) \
@@ -146,8 +174,11 @@ WG_BOTH_ void wg_record_end(void) {
   static __inline__ __host__ __device__ void name(short x) { name((int)x); } \
   static __inline__ __host__ __device__ void name(unsigned short x) { name((unsigned)x); } \
   static __inline__ __host__ __device__ void name(bool x) { name((unsigned)x); } \
-  template <class T> static __inline__ __host__ __device__ void name(T *x) { name((unsigned long long)(size_t)x); } \
-  template <class T> static __inline__ __host__ __device__ void name(T x) { WG_BITS_OF_(name) }      /* whatever else: its bits */
+  template <class T> static __inline__ __host__ __device__ void name(T *x) { \
+    name((unsigned long long)(size_t)x); \
+  } \
+  /* whatever else: its bits */ \
+  template <class T> static __inline__ __host__ __device__ void name(T x) { WG_BITS_OF_(name) }
 WG_VALUES_(wg_record)
 WG_VALUES_(wg_watch)
 #endif
@@ -155,7 +186,8 @@ WG_VALUES_(wg_watch)
 #define WG_THIRD_(a, b, c, ...) c
 #define WG_FORCE_OBJECT_(x) wg_mark_initialized(&(x), sizeof(x))
 #define WG_FORCE_BYTES_(p, n) wg_mark_initialized(p, n)
-#define __dflog_forceinit(...) WG_THIRD_(__VA_ARGS__, WG_FORCE_BYTES_, WG_FORCE_OBJECT_, 0)(__VA_ARGS__)
+#define __dflog_forceinit(...) \
+  WG_THIRD_(__VA_ARGS__, WG_FORCE_BYTES_, WG_FORCE_OBJECT_, 0)(__VA_ARGS__)
 
 #include "warpgrind_interrupts.h"
 

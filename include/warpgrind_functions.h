@@ -247,11 +247,23 @@ struct wg_formatter_ {
     }
     while (*at && strchr("hlLqjzt", *at)) size += *at++;
     char kind = *at;
-    if (!kind || !strchr("diouxXbBeEfFgGaAcCsSpnm%", kind)) return at = begin, false;
+    if (!kind || !strchr("diouxXbBeEfFgGaAcCsSpnm%", kind)) {
+      at = begin;
+      return false;
+    }
     at++;
-    if (kind == '%') return out += '%', true;
-    if (kind == 'm') return out += wg_print_(flags + 's', strerror(errno)), true;
-    if (!by_number && next >= n) return at = begin, false;
+    if (kind == '%') {
+      out += '%';
+      return true;
+    }
+    if (kind == 'm') {
+      out += wg_print_(flags + 's', strerror(errno));
+      return true;
+    }
+    if (!by_number && next >= n) {
+      at = begin;
+      return false;
+    }
     unsigned long long v = take(by_number ? named : none);
     bool wide = size == "l" || kind == 'C' || kind == 'S';
     if (strchr("diouxXbB", kind)) number(flags, kind, size.c_str(), v);

@@ -7,7 +7,9 @@ set -u
 cd "$ROOT" || exit 1
 . tests/lib/steps.sh
 host=$(ptxhost) || exit 1
-device=${TEST_DEVICE:-cpu}
+device=${TEST_DEVICE:-cpu} number=0
+# make check: each kernel with all tools together and with one alone
+alone() { [ "${TEST_SIZE:-}" != usual ] || [ -n "${ALONE:-}" ] || [ $((number % 3)) = "$1" ]; }
 checked() {
   python3 -c 'import json, sys
 sys.exit(bool(json.load(open(sys.argv[1]))["coverage"].get("uncovered")))' "$1"
@@ -15,7 +17,11 @@ sys.exit(bool(json.load(open(sys.argv[1]))["coverage"].get("uncovered")))' "$1"
 for file in tests/compilers/${TEST_ONLY:-*}.ptx tests/compilers/bugs/${TEST_ONLY:-*}.ptx; do
   [ -e "$file" ] || continue
   name=${file#tests/compilers/} name=${name%.ptx}
-  for tool in all racecheck fpcheck initcheck; do
+  number=$((number + 1)) tools=all
+  alone 0 && tools+=" racecheck"
+  alone 1 && tools+=" fpcheck"
+  alone 2 && tools+=" initcheck"
+  for tool in $tools; do
     d=$TEST_DIR/$name.$tool
     mkdir -p "$d"
     timeout 100 "$WARPGRIND" --device="$device" --tool="$tool" --json="$d/report.json" -- \

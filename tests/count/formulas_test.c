@@ -16,9 +16,12 @@ static void add_row(void *user, const CountRow *row) {
   w->sum.warp_total += row->warp_total;
   for (unsigned c = 0; c < ARRAY_LEN(row->instructions); c++)
     w->sum.instructions[c] += row->instructions[c];
-  w->sum.loads += row->loads, w->sum.stores += row->stores, w->sum.atomics += row->atomics;
-  w->sum.load_bytes += row->load_bytes, w->sum.store_bytes += row->store_bytes,
-      w->sum.atomic_bytes += row->atomic_bytes;
+  w->sum.loads += row->loads;
+  w->sum.stores += row->stores;
+  w->sum.atomics += row->atomics;
+  w->sum.load_bytes += row->load_bytes;
+  w->sum.store_bytes += row->store_bytes;
+  w->sum.atomic_bytes += row->atomic_bytes;
   if (!row->file || strcmp(row->file, "cases.cu")) failures++;
 }
 static CountRow rows(const Loaded *l, const char *kernel, uint32_t line) {
@@ -37,7 +40,10 @@ static void test_saxpy(void) {
   load(&l, &text, 1, TOOL_BIT(COUNT));
   uint64_t n = 1000, threads = 8 * 128, warps = 8 * 4;
   float *x = zeroed(4096), *y = zeroed(4096);
-  for (unsigned i = 0; i < n; i++) x[i] = (float)i, y[i] = 1;
+  for (unsigned i = 0; i < n; i++) {
+    x[i] = (float)i;
+    y[i] = 1;
+  }
   struct { void *x, *y; float a; uint32_t n; } p = {x, y, 2, (uint32_t)n};
   launch_counted(&l, "saxpy", 8, 128, &p, sizeof p);
   EXPECT("result", y[999] == 1999, 1);
@@ -68,7 +74,8 @@ static void test_matmul(void) {
   load(&l, &text, 1, TOOL_BIT(COUNT));
   uint64_t m = 48, threads = m * m, warps = m * 2;  // blocks of 48: a warp and a half
   float *a = zeroed(m * m * 4), *b = zeroed(m * m * 4), *c = zeroed(m * m * 4);
-  a[0] = 2, b[0] = 3;
+  a[0] = 2;
+  b[0] = 3;
   struct { void *a, *b, *c; uint32_t m; } p = {a, b, c, (uint32_t)m};
   launch_counted(&l, "matmul", (uint32_t)m, (uint32_t)m, &p, 28);
   EXPECT("result", c[5] == (float)m * 6, 1);

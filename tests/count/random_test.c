@@ -190,8 +190,10 @@ int main(int argc, char **argv) {
     count_rows(&count.code, count.counters, add_row, NULL);
     if (!strstr(text, ".func"))
       EXPECT("threads that left", simple.counters[LEFT], (uint64_t)grid * block);
-    for (uint32_t i = 0; i < nsimple; i++)
-      total += simple.counters[i], by_line[simple_lines[i].line] -= simple.counters[i];
+    for (uint32_t i = 0; i < nsimple; i++) {
+      total += simple.counters[i];
+      by_line[simple_lines[i].line] -= simple.counters[i];
+    }
     for (uint32_t i = 0; i < ARRAY_LEN(by_line); i++)
       if (by_line[i]) {
         printf("FAIL seed %llu: line %u counts %lld too many\n", (unsigned long long)seed, i,

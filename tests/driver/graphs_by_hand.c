@@ -18,9 +18,47 @@ static CUDA_KERNEL_NODE_PARAMS kernel(CUfunction f, unsigned threads, void **par
                                    .kernelParams = params};
 }
 
+// The executable graph changes on its own, also while a launch is pending. out: where it copies a
+// result of `second` to.
+static void change_executable(CUgraphExec x, CUgraphNode second,
+                              const CUDA_KERNEL_NODE_PARAMS *changed, const unsigned *out) {
+  OK(cuGraphLaunch(x, NULL));
+  OK(cuGraphExecKernelNodeSetParams_v2(x, second, changed));
+  OK(cuCtxSynchronize());
+  EXPECT(*out == 102);
+  OK(cuGraphLaunch(x, NULL));
+  OK(cuCtxSynchronize());
+  EXPECT(*out == 110);
+  unsigned enabled;
+  OK(cuGraphNodeSetEnabled(x, second, 0));
+  OK(cuGraphNodeGetEnabled(x, second, &enabled));
+  EXPECT(enabled == 0);
+  OK(cuGraphLaunch(x, NULL));
+  OK(cuCtxSynchronize());
+  EXPECT(*out == 100);
+}
+
+// A clone has its own nodes.
+static void change_clone(CUgraph g, CUgraphNode second, const CUDA_KERNEL_NODE_PARAMS *changed) {
+  CUgraph clone;
+  CUgraphNode found;
+  CUDA_KERNEL_NODE_PARAMS back;
+  size_t count_;
+  OK(cuGraphClone(&clone, g));
+  OK(cuGraphNodeFindInClone(&found, second, clone));
+  EXPECT(found != second);
+  OK(cuGraphKernelNodeSetParams_v2(found, changed));
+  OK(cuGraphKernelNodeGetParams_v2(second, &back));
+  EXPECT(*(unsigned *)back.kernelParams[2] == 2);
+  OK(cuGraphDestroyNode(found));
+  OK(cuGraphGetNodes(clone, NULL, &count_));
+  EXPECT(count_ == 5);
+  OK(cuGraphDestroy(clone));
+}
+
 static void nodes(void) {
-  CUgraph g, clone;
-  CUgraphNode set, first, second, copy, host, empty, join[3], found;
+  CUgraph g;
+  CUgraphNode set, first, second, copy, host, empty, join[3];
   CUgraphExec x;
   CUdeviceptr p = new_ints(16), q = p + 32;
   unsigned n = 8, one = 1, two = 2, out[8] = {0};
@@ -72,41 +110,18 @@ static void nodes(void) {
   OK(cuCtxSynchronize());
   EXPECT(out[7] == 102 && read_int(p) == 101 && calls == 1);
 
-  // The executable graph changes on its own, also while a launch is pending.
   unsigned ten = 10;
   CUDA_KERNEL_NODE_PARAMS k10 = kernel(add, 8, (void *[]){&q, &n, &ten});
-  OK(cuGraphLaunch(x, NULL));
-  OK(cuGraphExecKernelNodeSetParams_v2(x, second, &k10));
-  OK(cuCtxSynchronize());
-  EXPECT(out[7] == 102);
-  OK(cuGraphLaunch(x, NULL));
-  OK(cuCtxSynchronize());
-  EXPECT(out[7] == 110);
-  unsigned enabled;
-  OK(cuGraphNodeSetEnabled(x, second, 0));
-  OK(cuGraphNodeGetEnabled(x, second, &enabled));
-  EXPECT(enabled == 0);
-  OK(cuGraphLaunch(x, NULL));
-  OK(cuCtxSynchronize());
-  EXPECT(out[7] == 100 && calls == 4);
+  change_executable(x, second, &k10, &out[7]);
+  EXPECT(calls == 4);
   sp.value = 7;
   OK(cuGraphExecMemsetNodeSetParams(x, set, &sp, ctx));
   OK(cuGraphLaunch(x, NULL));
   OK(cuCtxSynchronize());
   EXPECT(out[7] == 7 && read_int(p) == 8);
 
-  // A clone has its own nodes.
-  OK(cuGraphClone(&clone, g));
-  OK(cuGraphNodeFindInClone(&found, second, clone));
-  EXPECT(found != second);
-  OK(cuGraphKernelNodeSetParams_v2(found, &k10));
-  OK(cuGraphKernelNodeGetParams_v2(second, &back));
-  EXPECT(*(unsigned *)back.kernelParams[2] == 2);
-  OK(cuGraphDestroyNode(found));
-  OK(cuGraphGetNodes(clone, NULL, &count_));
-  EXPECT(count_ == 5);
+  change_clone(g, second, &k10);
   OK(cuGraphDebugDotPrint(g, "/dev/null", 0));
-  OK(cuGraphDestroy(clone));
   OK(cuGraphExecDestroy(x));
   OK(cuGraphDestroy(g));
   RETURNS(cuGraphNodeGetDependencies(empty, NULL, &count_), CUDA_ERROR_INVALID_VALUE);

@@ -61,11 +61,20 @@ static inline void add_entry(Str *out, const TestEntry *t) {
   }
   if (head.len) pad(&head, 8);
   size_t stored = packed ? packed : size, padded = (stored + 7) & ~(size_t)7;
-  put(out, t->kind, 2), put(out, 0x0101, 2), put(out, 64 + head.len, 4), put(out, padded, 8);
-  put(out, packed, 4), put(out, options_at, 4), put(out, 0, 2), put(out, 9, 2),
-      put(out, t->arch, 4);
-  put(out, source_at, 4), put(out, t->source ? strlen(t->source) : 0, 4), put(out, flags, 8),
-      put(out, 0, 8), put(out, packed ? size : 0, 8);
+  put(out, t->kind, 2);
+  put(out, 0x0101, 2);
+  put(out, 64 + head.len, 4);
+  put(out, padded, 8);
+  put(out, packed, 4);
+  put(out, options_at, 4);
+  put(out, 0, 2);
+  put(out, 9, 2);
+  put(out, t->arch, 4);
+  put(out, source_at, 4);
+  put(out, t->source ? strlen(t->source) : 0, 4);
+  put(out, flags, 8);
+  put(out, 0, 8);
+  put(out, packed ? size : 0, 8);
   CHECK(out->len - start == 64);
   str_addn(out, head.data ? head.data : "", head.len);
   str_addn(out, payload, stored);
@@ -76,7 +85,10 @@ static inline void add_entry(Str *out, const TestEntry *t) {
 
 static inline Str build_fatbin(const TestEntry *entries, size_t n) {
   Str s = {0};
-  put(&s, 0xBA55ED50u, 4), put(&s, 1, 2), put(&s, 16, 2), put(&s, 0, 8);
+  put(&s, 0xBA55ED50u, 4);
+  put(&s, 1, 2);
+  put(&s, 16, 2);
+  put(&s, 0, 8);
   for (size_t i = 0; i < n; i++) add_entry(&s, &entries[i]);
   patch(&s, 8, s.len - 16, 8);
   return s;
@@ -126,12 +138,33 @@ static inline Str finish_elf(TestElf *t, unsigned machine, unsigned osabi, uint3
                   .e_shnum = (uint16_t)t->n,
                   .e_shstrndx = (uint16_t)names};
   memcpy(h.e_ident, ELFMAG, SELFMAG);
-  h.e_ident[EI_CLASS] = ELFCLASS64, h.e_ident[EI_DATA] = ELFDATA2LSB, h.e_ident[EI_VERSION] = 1;
-  h.e_ident[EI_OSABI] = (unsigned char)osabi, h.e_ident[EI_ABIVERSION] = osabi == 0x41 ? 8 : 7;
+  h.e_ident[EI_CLASS] = ELFCLASS64;
+  h.e_ident[EI_DATA] = ELFDATA2LSB;
+  h.e_ident[EI_VERSION] = 1;
+  h.e_ident[EI_OSABI] = (unsigned char)osabi;
+  h.e_ident[EI_ABIVERSION] = osabi == 0x41 ? 8 : 7;
   memcpy(t->file.data, &h, sizeof h);
   str_addn(&t->file, (const char *)t->sections, t->n * sizeof t->sections[0]);
   str_free(&t->names);
   return t->file;
+}
+
+// The note in which ptxas says who it is and how it was called.
+static inline Str build_note(void) {
+  Str note = {0};
+  put(&note, 12, 4);
+  put(&note, 48, 4);
+  put(&note, 2000, 4);
+  str_addn(&note, "NVIDIA Corp", 12);
+  static const char note_strings[] = "\0ptxas\0release 13.0\0build\0-arch sm_90a -m 64 ";
+  put(&note, 2, 4);
+  put(&note, 0, 4);
+  put(&note, 1, 4);
+  put(&note, 7, 4);
+  put(&note, 20, 4);
+  put(&note, 26, 4);
+  str_addn(&note, note_strings, sizeof note_strings);
+  return note;
 }
 
 // A cubin with kernel "scale" and the variables "counter" and "table". ptx: text kept for
@@ -156,25 +189,38 @@ static inline Str build_cubin(unsigned arch, const char *ptx) {
        .st_size = 64},
       {.st_name = 21, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC)},
   };
-  Str program = {0}, kernel = {0}, note = {0};
-  put(&program, 0x2f04, 2), put(&program, 8, 2), put(&program, 1, 4),
-      put(&program, 24, 4);  // registers
-  put(&program, 0x1204, 2), put(&program, 8, 2), put(&program, 1, 4),
-      put(&program, 16, 4);  // stack
-  put(&kernel, 0x1704, 2), put(&kernel, 12, 2), put(&kernel, 0, 4), put(&kernel, 1, 2),
-      put(&kernel, 8, 2), put(&kernel, 8u << 18, 4);
-  put(&kernel, 0x1704, 2), put(&kernel, 12, 2), put(&kernel, 0, 4), put(&kernel, 0, 2),
-      put(&kernel, 0, 2), put(&kernel, 4u << 18, 4);
-  put(&kernel, 0x1903, 2), put(&kernel, 16, 2);   // parameter bytes
-  put(&kernel, 0x1b03, 2), put(&kernel, 255, 2);  // register limit
-  put(&kernel, 0x0504, 2), put(&kernel, 12, 2), put(&kernel, 256, 4), put(&kernel, 1, 4),
-      put(&kernel, 1, 4);
-  put(&kernel, 0x0401, 2), put(&kernel, 0, 2);
-  put(&note, 12, 4), put(&note, 48, 4), put(&note, 2000, 4), str_addn(&note, "NVIDIA Corp", 12);
-  static const char note_strings[] = "\0ptxas\0release 13.0\0build\0-arch sm_90a -m 64 ";
-  put(&note, 2, 4), put(&note, 0, 4), put(&note, 1, 4), put(&note, 7, 4), put(&note, 20, 4),
-      put(&note, 26, 4);
-  str_addn(&note, note_strings, sizeof note_strings);
+  Str program = {0}, kernel = {0}, note = build_note();
+  put(&program, 0x2f04, 2);
+  put(&program, 8, 2);
+  put(&program, 1, 4);
+  put(&program, 24, 4);  // registers
+  put(&program, 0x1204, 2);
+  put(&program, 8, 2);
+  put(&program, 1, 4);
+  put(&program, 16, 4);  // stack
+  put(&kernel, 0x1704, 2);
+  put(&kernel, 12, 2);
+  put(&kernel, 0, 4);
+  put(&kernel, 1, 2);
+  put(&kernel, 8, 2);
+  put(&kernel, 8u << 18, 4);
+  put(&kernel, 0x1704, 2);
+  put(&kernel, 12, 2);
+  put(&kernel, 0, 4);
+  put(&kernel, 0, 2);
+  put(&kernel, 0, 2);
+  put(&kernel, 4u << 18, 4);
+  put(&kernel, 0x1903, 2);
+  put(&kernel, 16, 2);  // parameter bytes
+  put(&kernel, 0x1b03, 2);
+  put(&kernel, 255, 2);  // register limit
+  put(&kernel, 0x0504, 2);
+  put(&kernel, 12, 2);
+  put(&kernel, 256, 4);
+  put(&kernel, 1, 4);
+  put(&kernel, 1, 4);
+  put(&kernel, 0x0401, 2);
+  put(&kernel, 0, 2);
 
   TestElf t = {0};
   char zeros[256] = {0};
@@ -196,7 +242,9 @@ static inline Str build_cubin(unsigned arch, const char *ptx) {
     add_section(&t, ".nv_debug_ptx_txt", SHT_PROGBITS, lines, strlen(ptx), 0, 0);
     free(lines);
   }
-  str_free(&program), str_free(&kernel), str_free(&note);
+  str_free(&program);
+  str_free(&kernel);
+  str_free(&note);
   return finish_elf(&t, 190, 0x41, arch << 8 | 4, ET_EXEC);
 }
 
@@ -206,15 +254,23 @@ static inline Str build_host(const Str *linked, const Str *whole, const Str *obj
                              const Str *object2) {
   enum { FATBIN_ADDRESS = 0x10000, WRAPPER_ADDRESS = 0x90000 };
   Str fatbins = {0}, objects = {0}, wrappers = {0};
-  str_addn(&fatbins, linked->data, linked->len), pad(&fatbins, 256);
+  str_addn(&fatbins, linked->data, linked->len);
+  pad(&fatbins, 256);
   size_t whole_at = fatbins.len;
   str_addn(&fatbins, whole->data, whole->len);
-  str_addn(&objects, object1->data, object1->len), pad(&objects, 256);
-  str_addn(&objects, object2->data, object2->len), pad(&objects, 256);
+  str_addn(&objects, object1->data, object1->len);
+  pad(&objects, 256);
+  str_addn(&objects, object2->data, object2->len);
+  pad(&objects, 256);
   // The first pointer is in a relocation, the second in place.
-  put(&wrappers, 0x466243B1, 4), put(&wrappers, 2, 4), put(&wrappers, 0, 8), put(&wrappers, 0, 8);
-  put(&wrappers, 0x466243B1, 4), put(&wrappers, 1, 4), put(&wrappers, FATBIN_ADDRESS + whole_at, 8),
-      put(&wrappers, 0, 8);
+  put(&wrappers, 0x466243B1, 4);
+  put(&wrappers, 2, 4);
+  put(&wrappers, 0, 8);
+  put(&wrappers, 0, 8);
+  put(&wrappers, 0x466243B1, 4);
+  put(&wrappers, 1, 4);
+  put(&wrappers, FATBIN_ADDRESS + whole_at, 8);
+  put(&wrappers, 0, 8);
   const Elf64_Rela relocation = {
       .r_offset = WRAPPER_ADDRESS + 8, .r_info = ELF64_R_INFO(0, 8), .r_addend = FATBIN_ADDRESS};
   TestElf t = {0};
@@ -224,7 +280,9 @@ static inline Str build_host(const Str *linked, const Str *whole, const Str *obj
   s = add_section(&t, ".nvFatBinSegment", SHT_PROGBITS, wrappers.data, wrappers.len, 0, 0);
   t.sections[s].sh_addr = WRAPPER_ADDRESS;
   add_section(&t, ".rela.dyn", SHT_RELA, &relocation, sizeof relocation, 0, 0);
-  str_free(&fatbins), str_free(&objects), str_free(&wrappers);
+  str_free(&fatbins);
+  str_free(&objects);
+  str_free(&wrappers);
   return finish_elf(&t, 62, 0, 0, ET_DYN);
 }
 

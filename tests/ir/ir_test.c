@@ -180,7 +180,9 @@ static void test_contract(void) {
 
 static uint64_t seed = 88172645463325252ull;
 static uint32_t roll(uint32_t n) {
-  seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
+  seed ^= seed << 13;
+  seed ^= seed >> 7;
+  seed ^= seed << 17;
   return (uint32_t)(seed >> 33) % n;
 }
 
@@ -433,9 +435,10 @@ static void test_uniform_random(void) {
       int before = failures;
       IrUniform *u = ir_uniform_build(b.c, &(IrUniformFacts){.lanes_are_consecutive = true});
       run_warp(b.c, u);
-      for (uint32_t r = 0; r < b.c->func->nregs; r++)
-        known_uniform += u->reg_class[r] == IR_UNIFORM,
-            known_affine += u->reg_class[r] == IR_AFFINE;
+      for (uint32_t r = 0; r < b.c->func->nregs; r++) {
+        known_uniform += u->reg_class[r] == IR_UNIFORM;
+        known_affine += u->reg_class[r] == IR_AFFINE;
+      }
       ir_uniform_free(u);
       if (failures != before) printf("    round %d:\n%s\n", round, body.data);
     }

@@ -106,8 +106,9 @@ step_cuda_program() {
   ptx=$(dirname "$TEST_FILE")/ptx/$name.ptx
   if command -v nvcc >/dev/null 2>&1; then
     arch=$(setting arch); arch=${arch:-compute_75}
-    tests/lib/nvcc -O3 -gencode "arch=$arch,code=$arch" -o "$TEST_DIR/$name" $(setting nvcc) \
-      ${TEST_NVCC:-} "$TEST_FILE" || return 1
+    # as other tests compile the examples, which share the object
+    tests/lib/nvcc -w -g -O3 -lineinfo -gencode "arch=$arch,code=$arch" -o "$TEST_DIR/$name" \
+      $(setting nvcc) ${TEST_NVCC:-} "$TEST_FILE" || return 1
     run_program "$TEST_DIR/$name"
   elif [ -e "$host" ]; then
     $CC -std=gnu11 -g -O1 -Wall -o "$TEST_DIR/$name" "$host" -ldl -lm || return 1

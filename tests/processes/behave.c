@@ -122,7 +122,10 @@ static void many(int n, int every, int jobs, const char *how) {
     for (size_t k = 0; k < sizeof starts / sizeof starts[0]; k++)
       if (!strcmp(starts[k].name, how)) pid = starts[k].start(argv);
     if (pid < 0) must(errno, how);
-    if (++running == jobs) wait_for_one(), running--;
+    if (++running == jobs) {
+      wait_for_one();
+      running--;
+    }
     if (getenv("BEHAVE_PROGRESS") && (i + 1) % 1000 == 0) {
       printf("%d\n", i + 1);
       fflush(stdout);
@@ -264,7 +267,8 @@ static void finish(const char *how) {
 // --- damage to the memory that is shared with the command ---
 
 static unsigned next_random(unsigned *state) {
-  return *state = *state * 1664525u + 1013904223u, *state >> 8;
+  *state = *state * 1664525u + 1013904223u;
+  return *state >> 8;
 }
 
 static void scribble_over(unsigned long start, unsigned long stop, unsigned *state) {

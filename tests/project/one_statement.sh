@@ -6,7 +6,9 @@
 set -u
 command -v clang > /dev/null || { echo "skip commas: clang is not installed"; exit 77; }
 flags=(-fsyntax-only -Wno-everything -Wcomma -ferror-limit=0 -std=gnu11 -D_GNU_SOURCE
-  -DWARPGRIND_LIBRARY -DWARPGRIND_VERSION='""' -I. -Isrc -I"$BUILD/gen" -Iinclude)
+  -DWARPGRIND_LIBRARY -DWARPGRIND_VERSION='""' -I. -Isrc -I"$BUILD/gen" -Iinclude -Itests)
+for folder in lib driver count channel trace; do flags+=(-Itests/$folder); done
+nvcc=$(readlink -f "$(command -v nvcc)") && flags+=(-idirafter "${nvcc%/bin/nvcc}/include")
 all=$TEST_DIR/all.c failed=0
 commas() { clang "${flags[@]}" "$1" 2>&1 | grep 'misuse of comma\|fatal error' | sort -u; }
 complain() {
@@ -15,19 +17,20 @@ complain() {
   failed=1
 }
 
-for folder in $(find src -name '*.c' -printf '%h\n' | sort -u); do
+for folder in $(find src tests bench -name '*.c' -printf '%h\n' | sort -u); do
   { printf '#include "%s"\n' "$folder"/*.c
     echo 'static int planted(int a) { int b; b = 1, a = 2; return a + b; }'; } > "$all"
   found=$(commas "$all")
   case $found in *"/all.c:"*) ;;  # a compiler's cache may shorten the path
-    *"'llvm-c/"*) ;;  # LLVM is optional
+    *"'llvm-c/"* | *"'cu"*".h' file"* | *"'nvrtc.h'"*) ;;  # LLVM and nvcc are optional
     *) echo "$folder: the planted comma is not found: $found"; failed=1 ;;
   esac
   found=$(grep -v "/all\.c:\|fatal error" <<< "$found")
   [ -z "$found" ] || complain "$found"
 done
 if [ "${TEST_SIZE:-}" = long ]; then
-  found=$(find src -name '*.c' | while read -r f; do commas "$f"; done | grep -v 'fatal error')
+  found=$(find src tests bench -name '*.c' | while read -r f; do commas "$f"; done |
+    grep -v 'fatal error')
   [ -z "$found" ] || complain "$found"
 fi
 exit $failed

@@ -43,9 +43,10 @@ static void check_regs(const char *instr, const char *defs, const char *uses) {
       ptx_visit_regs(k->stmts[i].instr, see, &s);
       break;
     }
-  if (strcmp(s.defs, defs) || strcmp(s.uses, uses))
-    printf("FAIL %s writes '%s', reads '%s'\n", instr, s.defs, s.uses), failures++;
-  else printf("ok regs %s\n", instr);
+  if (strcmp(s.defs, defs) || strcmp(s.uses, uses)) {
+    printf("FAIL %s writes '%s', reads '%s'\n", instr, s.defs, s.uses);
+    failures++;
+  } else printf("ok regs %s\n", instr);
   ptx_free(m);
   str_free(&text);
 }

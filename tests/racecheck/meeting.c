@@ -6,7 +6,10 @@
 static uint64_t *word, other;  // stored there between a look and a swap; 0: nothing
 DEVICE uint64_t race_load(const uint64_t *at) { return *at; }
 DEVICE uint64_t device_swap_if64(uint64_t *p, uint64_t was, uint64_t v) {
-  if (other) *word = other, other = 0;
+  if (other) {
+    *word = other;
+    other = 0;
+  }
   uint64_t old = *p;
   if (old == was) *p = v;
   return old;

@@ -3,6 +3,39 @@
 // prints: all checks passed
 #include "check.h"
 
+static void peers() {
+  int can = 0;
+  OK(cudaDeviceCanAccessPeer(&can, 0, 1));
+  EXPECT(can == 1);
+#if CUDART_VERSION >= 13000
+  cudaAtomicOperation operations[] = {cudaAtomicOperationIntegerAdd, cudaAtomicOperationCAS};
+  unsigned atomics[2] = {9, 9};
+  OK(cudaDeviceGetHostAtomicCapabilities(atomics, operations, 2, 0));
+  EXPECT(!atomics[0] && !atomics[1]);
+  OK(cudaDeviceGetP2PAtomicCapabilities(atomics, operations, 2, 0, 1));
+  EXPECT(atomics[0] & cudaAtomicCapabilityScalar64 && atomics[1] & cudaAtomicCapabilityScalar128);
+  RETURNS(cudaDeviceGetP2PAtomicCapabilities(atomics, operations, 2, 1, 1),
+          cudaErrorInvalidDevice);
+#endif
+  OK(cudaDeviceEnablePeerAccess(0, 0));
+  RETURNS(cudaDeviceEnablePeerAccess(0, 0), cudaErrorPeerAccessAlreadyEnabled);
+  OK(cudaDeviceDisablePeerAccess(0));
+  int *a, *b, x[4] = {1, 2, 3, 4}, y[4] = {0};
+  OK(cudaSetDevice(0));
+  OK(cudaMalloc(&a, sizeof x));
+  OK(cudaSetDevice(1));
+  OK(cudaMalloc(&b, sizeof x));
+  OK(cudaMemcpy(a, x, sizeof x, cudaMemcpyHostToDevice));
+  OK(cudaMemcpyPeer(b, 1, a, 0, sizeof x));
+  OK(cudaMemcpy(y, b, sizeof y, cudaMemcpyDeviceToHost));
+  EXPECT(!memcmp(x, y, sizeof x));
+  cudaPointerAttributes where;
+  OK(cudaPointerGetAttributes(&where, a));
+  EXPECT(where.device == 0 && where.type == cudaMemoryTypeDevice);
+  OK(cudaPointerGetAttributes(&where, b));
+  EXPECT(where.device == 1);
+}
+
 int main() {
   int n = 0, device = -1, value = 0;
   OK(cudaGetDeviceCount(&n));
@@ -54,37 +87,7 @@ int main() {
   OK(cudaDeviceGetLimit(&limit, cudaLimitStackSize));
   EXPECT(limit >= 1024);
   RETURNS(cudaDeviceGetLimit(&limit, (cudaLimit)99), cudaErrorUnsupportedLimit);
-
-  int can = 0;
-  OK(cudaDeviceCanAccessPeer(&can, 0, 1));
-  EXPECT(can == 1);
-#if CUDART_VERSION >= 13000
-  cudaAtomicOperation operations[] = {cudaAtomicOperationIntegerAdd, cudaAtomicOperationCAS};
-  unsigned atomics[2] = {9, 9};
-  OK(cudaDeviceGetHostAtomicCapabilities(atomics, operations, 2, 0));
-  EXPECT(!atomics[0] && !atomics[1]);
-  OK(cudaDeviceGetP2PAtomicCapabilities(atomics, operations, 2, 0, 1));
-  EXPECT(atomics[0] & cudaAtomicCapabilityScalar64 && atomics[1] & cudaAtomicCapabilityScalar128);
-  RETURNS(cudaDeviceGetP2PAtomicCapabilities(atomics, operations, 2, 1, 1),
-          cudaErrorInvalidDevice);
-#endif
-  OK(cudaDeviceEnablePeerAccess(0, 0));
-  RETURNS(cudaDeviceEnablePeerAccess(0, 0), cudaErrorPeerAccessAlreadyEnabled);
-  OK(cudaDeviceDisablePeerAccess(0));
-  int *a, *b, x[4] = {1, 2, 3, 4}, y[4] = {0};
-  OK(cudaSetDevice(0));
-  OK(cudaMalloc(&a, sizeof x));
-  OK(cudaSetDevice(1));
-  OK(cudaMalloc(&b, sizeof x));
-  OK(cudaMemcpy(a, x, sizeof x, cudaMemcpyHostToDevice));
-  OK(cudaMemcpyPeer(b, 1, a, 0, sizeof x));
-  OK(cudaMemcpy(y, b, sizeof y, cudaMemcpyDeviceToHost));
-  EXPECT(!memcmp(x, y, sizeof x));
-  cudaPointerAttributes where;
-  OK(cudaPointerGetAttributes(&where, a));
-  EXPECT(where.device == 0 && where.type == cudaMemoryTypeDevice);
-  OK(cudaPointerGetAttributes(&where, b));
-  EXPECT(where.device == 1);
+  peers();
 
   int runtime = 0, driver = 0;
   OK(cudaRuntimeGetVersion(&runtime));

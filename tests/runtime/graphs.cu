@@ -51,6 +51,22 @@ static void captured(int *p) {
   cudaGetLastError();
 }
 
+// A graph that copies 20 to *h, as a child of another.
+static void launch_in_parent(cudaGraph_t clone, int *h) {
+  cudaGraph_t parent;
+  cudaGraphNode_t child;
+  cudaGraphExec_t px;
+  OK(cudaGraphCreate(&parent, 0));
+  OK(cudaGraphAddChildGraphNode(&child, parent, NULL, 0, clone));
+  OK(cudaGraphInstantiate(&px, parent, 0));
+  *h = 0;
+  OK(cudaGraphLaunch(px, 0));
+  OK(cudaDeviceSynchronize());
+  EXPECT(*h == 20);
+  OK(cudaGraphExecDestroy(px));
+  OK(cudaGraphDestroy(parent));
+}
+
 static void by_hand(int *p) {
   cudaGraph_t g, clone;
   cudaGraphExec_t x;
@@ -117,19 +133,8 @@ static void by_hand(int *p) {
   OK(cudaGraphGetEdges(g, NULL, NULL, &n));
 #endif
   EXPECT(n == 5);
-  cudaGraph_t parent;
-  cudaGraphNode_t child;
-  cudaGraphExec_t px;
-  OK(cudaGraphCreate(&parent, 0));
-  OK(cudaGraphAddChildGraphNode(&child, parent, NULL, 0, clone));
-  OK(cudaGraphInstantiate(&px, parent, 0));
-  h = 0;
-  OK(cudaGraphLaunch(px, 0));
-  OK(cudaDeviceSynchronize());
-  EXPECT(h == 20);
-  OK(cudaGraphExecDestroy(px));
+  launch_in_parent(clone, &h);
   OK(cudaGraphExecDestroy(x));
-  OK(cudaGraphDestroy(parent));
   OK(cudaGraphDestroy(clone));
   OK(cudaGraphDestroy(g));
 }

@@ -28,6 +28,17 @@ __global__ void __launch_bounds__(128) bounded(int *) {}
 __device__ int twice(int x) { return 2 * x; }
 __global__ void indirect(int *out, int x) { *out = twice(x); }
 
+static void occupancy() {
+  int blocks = 0, grid = 0, block = 0;
+  OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, dynamic, 256, 0));
+  EXPECT(blocks >= 1 && blocks <= 32);
+  int fewer = 0;
+  OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fewer, dynamic, 256, 100 << 10));
+  EXPECT(fewer >= 1 && fewer <= blocks);
+  OK(cudaOccupancyMaxPotentialBlockSize(&grid, &block, bounded, 0, 0));
+  EXPECT(block >= 32 && block <= 128 && grid > 0);
+}
+
 int main() {
   int *out, h[1024];
   OK(cudaMalloc(&out, sizeof h));
@@ -97,15 +108,7 @@ int main() {
   OK(cudaLaunchKernel((const void *)kernel, dim3(1), dim3(1), args, 0, 0));
   OK(cudaMemcpy(h, out, 4, cudaMemcpyDeviceToHost));
   EXPECT(h[0] == 42);
-
-  int blocks = 0, grid = 0, block = 0;
-  OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, dynamic, 256, 0));
-  EXPECT(blocks >= 1 && blocks <= 32);
-  int fewer = 0;
-  OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fewer, dynamic, 256, 100 << 10));
-  EXPECT(fewer >= 1 && fewer <= blocks);
-  OK(cudaOccupancyMaxPotentialBlockSize(&grid, &block, bounded, 0, 0));
-  EXPECT(block >= 32 && block <= 128 && grid > 0);
+  occupancy();
   cudaGetLastError();
   return finish();
 }

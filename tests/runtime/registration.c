@@ -108,11 +108,17 @@ static void run(int *out, int v) {            // a host stub
 }
 
 __attribute__((constructor)) static void register_all(void) {
-  fatbin.head.magic = 0xBA55ED50, fatbin.head.version = 1, fatbin.head.header = 16;
+  fatbin.head.magic = 0xBA55ED50;
+  fatbin.head.version = 1;
+  fatbin.head.header = 16;
   fatbin.head.size = sizeof fatbin.entry + sizeof fatbin.text;
-  fatbin.entry.kind = 1, fatbin.entry.version = 0x101, fatbin.entry.header = 64,
+  fatbin.entry.kind = 1;
+  fatbin.entry.version = 0x101;
+  fatbin.entry.header = 64;
   fatbin.entry.size = sizeof fatbin.text;
-  fatbin.entry.major = 7, fatbin.entry.arch = 70, fatbin.entry.flags = 0x11;
+  fatbin.entry.major = 7;
+  fatbin.entry.arch = 70;
+  fatbin.entry.flags = 0x11;
   memcpy(fatbin.text, ptx, sizeof ptx);
   handle = __cudaRegisterFatBinary(&wrapper);
   __cudaRegisterFunction(handle, (const char *)run, (char *)"run", "run", -1, NULL, NULL, NULL,

@@ -14,17 +14,18 @@ __global__ void level(cudaTextureObject_t t, float *out, float l) {
   *out = tex2DLod<float>(t, 0.5f, 0.5f, l);
 }
 
-int main() {
-  float *out, h;
-  OK(cudaMalloc(&out, 64));
+static float *out, h;
+static cudaChannelFormatDesc f = cudaCreateChannelDesc<float>();
+
+static void array() {
   float data[4][8];
   for (int y = 0; y < 4; y++) for (int x = 0; x < 8; x++) data[y][x] = x + 10 * y;
-  cudaChannelFormatDesc f = cudaCreateChannelDesc<float>();
   cudaArray_t a;
   OK(cudaMallocArray(&a, &f, 8, 4, cudaArraySurfaceLoadStore));
   OK(cudaMemcpy2DToArray(a, 0, 0, data, sizeof data[0], sizeof data[0], 4, cudaMemcpyHostToDevice));
   cudaResourceDesc r = {};
-  r.resType = cudaResourceTypeArray, r.res.array.array = a;
+  r.resType = cudaResourceTypeArray;
+  r.res.array.array = a;
   cudaTextureDesc d = {};
   d.addressMode[0] = d.addressMode[1] = cudaAddressModeClamp;
   d.filterMode = cudaFilterModePoint;
@@ -44,7 +45,8 @@ int main() {
          d2.addressMode[1] == cudaAddressModeClamp && d2.readMode == cudaReadModeElementType);
   OK(cudaDestroyTextureObject(t));
 
-  d.filterMode = cudaFilterModeLinear, d.normalizedCoords = 1;
+  d.filterMode = cudaFilterModeLinear;
+  d.normalizedCoords = 1;
   OK(cudaCreateTextureObject(&t, &r, &d, NULL));
   read2d<<<1, 1>>>(t, out, 4.0f / 8, 2.0f / 4);
   OK(cudaMemcpy(&h, out, 4, cudaMemcpyDeviceToHost));
@@ -61,16 +63,20 @@ int main() {
   EXPECT(data[3][7] == 37 && data[0][1] == 1);
   OK(cudaDestroySurfaceObject(s));
   OK(cudaFreeArray(a));
+}
 
+static void linear_and_pitched() {
+  cudaTextureObject_t t;
   int4 *line, got;
   int values[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
   OK(cudaMalloc(&line, sizeof values));
   OK(cudaMemcpy(line, values, sizeof values, cudaMemcpyHostToDevice));
-  r = cudaResourceDesc();
-  r.resType = cudaResourceTypeLinear, r.res.linear.devPtr = line,
+  cudaResourceDesc r = {};
+  r.resType = cudaResourceTypeLinear;
+  r.res.linear.devPtr = line;
   r.res.linear.sizeInBytes = sizeof values;
   r.res.linear.desc = cudaCreateChannelDesc<int4>();
-  d = cudaTextureDesc();
+  cudaTextureDesc d = {};
   OK(cudaCreateTextureObject(&t, &r, &d, NULL));
   fetch<<<1, 1>>>(t, (int4 *)out, 2);
   OK(cudaMemcpy(&got, out, sizeof got, cudaMemcpyDeviceToHost));
@@ -84,9 +90,12 @@ int main() {
   OK(cudaMallocPitch(&pitched, &pitch, 16, 4));
   OK(cudaMemset2D(pitched, pitch, 51, 16, 4));
   r = cudaResourceDesc();
-  r.resType = cudaResourceTypePitch2D, r.res.pitch2D.devPtr = pitched, r.res.pitch2D.width = 16,
+  r.resType = cudaResourceTypePitch2D;
+  r.res.pitch2D.devPtr = pitched;
+  r.res.pitch2D.width = 16;
   r.res.pitch2D.height = 4;
-  r.res.pitch2D.pitchInBytes = pitch, r.res.pitch2D.desc = cudaCreateChannelDesc<unsigned char>();
+  r.res.pitch2D.pitchInBytes = pitch;
+  r.res.pitch2D.desc = cudaCreateChannelDesc<unsigned char>();
   d = cudaTextureDesc();
   d.readMode = cudaReadModeNormalizedFloat;
   OK(cudaCreateTextureObject(&t, &r, &d, NULL));
@@ -94,7 +103,10 @@ int main() {
   OK(cudaMemcpy(&h, out, 4, cudaMemcpyDeviceToHost));
   EXPECT(h > 0.1999f && h < 0.2001f);
   OK(cudaDestroyTextureObject(t));
+}
 
+static void mipmaps() {
+  cudaTextureObject_t t;
   cudaMipmappedArray_t m;
   OK(cudaMallocMipmappedArray(&m, &f, make_cudaExtent(8, 8, 0), 3));
   for (int l = 0; l < 3; l++) {
@@ -105,16 +117,25 @@ int main() {
     OK(cudaMemcpy2DToArray(one, 0, 0, fill, (8 >> l) * 4, (8 >> l) * 4, 8 >> l,
                            cudaMemcpyHostToDevice));
   }
-  r = cudaResourceDesc();
-  r.resType = cudaResourceTypeMipmappedArray, r.res.mipmap.mipmap = m;
-  d = cudaTextureDesc();
-  d.normalizedCoords = 1, d.maxMipmapLevelClamp = 2;
+  cudaResourceDesc r = {};
+  r.resType = cudaResourceTypeMipmappedArray;
+  r.res.mipmap.mipmap = m;
+  cudaTextureDesc d = {};
+  d.normalizedCoords = 1;
+  d.maxMipmapLevelClamp = 2;
   OK(cudaCreateTextureObject(&t, &r, &d, NULL));
   level<<<1, 1>>>(t, out, 2.0f);
   OK(cudaMemcpy(&h, out, 4, cudaMemcpyDeviceToHost));
   EXPECT(h == 102);
   OK(cudaDestroyTextureObject(t));
   OK(cudaFreeMipmappedArray(m));
+}
+
+int main() {
+  OK(cudaMalloc(&out, 64));
+  array();
+  linear_and_pitched();
+  mipmaps();
   cudaGetLastError();
   return finish();
 }

@@ -26,13 +26,20 @@ int main(int n, char **args) {
   Arena arena = {0};
   SassStores s;
   if (n < 3 || !file_read(args[1], &file, NULL)) return 2;
-  if (!image_cubin_code(file.data, file.len, args[2], &c)) return puts("no such kernel"), 1;
+  if (!image_cubin_code(file.data, file.len, args[2], &c)) {
+    puts("no such kernel");
+    return 1;
+  }
   SassKernel k = {c.code, c.bytes, c.arch, c.param_base, c.param_bytes};
-  if (!sass_stores(&k, &arena, &s)) return puts("unknown generation"), 1;
+  if (!sass_stores(&k, &arena, &s)) {
+    puts("unknown generation");
+    return 1;
+  }
   if (n > 3) {
     qsort(s.reads, s.nreads, sizeof s.reads[0], by_number);
     for (uint32_t i = 0; i < s.nreads; i++) printf("%s%u", i ? " " : "", s.reads[i]);
-    return puts(""), 0;
+    puts("");
+    return 0;
   }
   qsort(s.list, s.n, sizeof s.list[0], by_param);
   for (uint32_t i = 0; i < s.n; i++) {

@@ -47,7 +47,10 @@ static void drain(Reader *r) {
 }
 static void *run_reader(void *user) {
   Reader *r = user;
-  while (!r->stop) drain(r), usleep(50);
+  while (!r->stop) {
+    drain(r);
+    usleep(50);
+  }
   drain(r);
   return NULL;
 }

@@ -20,17 +20,12 @@ static CUDA_MEMCPY2D rectangle(CUdeviceptr d, size_t pitch, const void *h, size_
                          .Height = rows};
 }
 
-int main(void) {
-  CUcontext ctx;
-  CUdevice dev;
-  static char host[1 << 16];
-  OK(cuInit(0));
-  OK(cuDeviceGet(&dev, 0));
-  OK(cuCtxCreate_v2(&ctx, 0, dev));
-  CUdeviceptr a = device(1024), b = device(4096), gone = device(512);
-  void *pinned;
-  OK(cuMemAllocHost_v2(&pinned, 1000));
+static CUcontext ctx;
+static char host[1 << 16];
+static CUdeviceptr a, b;  // 1024 and 4096 bytes
+static void *pinned;      // 1000 bytes
 
+static void extents(void) {
 // finds: api-misuse text=cuMemcpyHtoD: 1500 bytes are written where 1024 are left of the
 //    allocation: 476 too many in the destination
   cuMemcpyHtoD_v2(a, host, 1500);
@@ -49,7 +44,10 @@ int main(void) {
 // finds: api-misuse text=cuMemsetD2D8: 4 rows of 200 bytes, 300 apart, are set: they end 76 bytes
 //    behind the allocation of the memory that is set
   cuMemsetD2D8_v2(a, 300, 0, 200, 4);
+}
 
+static void kinds_of_memory(void) {
+  CUdeviceptr gone = device(512);
 // finds: api-misuse text=cuMemcpyHtoD: the source is given as host memory, but is device memory:
 //    the direction of the copy is wrong
   cuMemcpyHtoD_v2(a, (void *)(uintptr_t)b, 512);
@@ -72,7 +70,9 @@ int main(void) {
 
 // finds: api-misuse text=cuMemcpyDtoD: source and destination overlap by 100 bytes
   OK(cuMemcpyDtoD_v2(b + 100, b, 200));
+}
 
+static void rows_and_arrays(void) {
   CUDA_MEMCPY2D r = rectangle(b, 100, host, 128, 128, 8);
 // finds: api-misuse text=cuMemcpy2D: the pitch of the destination, 100 bytes, is smaller than a row
 //    of 128
@@ -107,7 +107,9 @@ int main(void) {
 // finds: api-misuse text=cuMemcpyHtoA: 600 x 1 x 1 (bytes, rows, slices) from (512, 0, 0) of an
 //    array of 128 x 8 x 1: more than the destination has
   RETURNS(cuMemcpyHtoA_v2(array, 512, host, 600), CUDA_ERROR_INVALID_VALUE);
+}
 
+static void graphs_and_textures(void) {
   CUgraph graph;
   CUgraphNode node;
   OK(cuGraphCreate(&graph, 0));
@@ -138,6 +140,20 @@ int main(void) {
 // finds: api-misuse text=cuTexObjectCreate: the texture covers 4224 bytes where 4096 are left of
 //    the allocation: 128 too many
   cuTexObjectCreate(&t, &plane, &how, NULL);
+}
+
+int main(void) {
+  CUdevice dev;
+  OK(cuInit(0));
+  OK(cuDeviceGet(&dev, 0));
+  OK(cuCtxCreate_v2(&ctx, 0, dev));
+  a = device(1024);
+  b = device(4096);
+  OK(cuMemAllocHost_v2(&pinned, 1000));
+  extents();
+  kinds_of_memory();
+  rows_and_arrays();
+  graphs_and_textures();
 
 // finds: api-advice text=asynchronous copy from pageable host memory: it does not run in the
 //    background (cudaMallocHost or cudaHostRegister make it so)

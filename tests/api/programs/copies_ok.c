@@ -1,19 +1,13 @@
 // Copies and sets that are right, each close to a wrong one.
 #include "driver_test.h"
 
-int main(void) {
-  CUcontext ctx;
-  CUdevice dev;
-  CUstream s;
-  static char host[1 << 16];
-  OK(cuInit(0));
-  OK(cuDeviceGet(&dev, 0));
-  OK(cuCtxCreate_v2(&ctx, 0, dev));
-  OK(cuStreamCreate(&s, 0));
-  CUdeviceptr a, b, managed, pooled, gone;
+static CUstream s;
+static char host[1 << 16];
+static CUdeviceptr a, b;  // 1024 and 4096 bytes
+
+static void plain(void) {
+  CUdeviceptr managed, gone;
   void *pinned;
-  OK(cuMemAlloc_v2(&a, 1024));
-  OK(cuMemAlloc_v2(&b, 4096));
   OK(cuMemAllocHost_v2(&pinned, 1000));
   OK(cuMemAllocManaged(&managed, 4096, CU_MEM_ATTACH_GLOBAL));
   // to the last byte
@@ -52,6 +46,9 @@ int main(void) {
   OK(cuStreamSynchronize(s));
   OK(cuMemHostUnregister(host));
   OK(cuMemcpyHtoD_v2(b, host + 8000, 4096));
+}
+
+static void rows_and_arrays(void) {
   // pitched memory, all of it, and a part of it
   CUdeviceptr pitched;
   size_t pitch;
@@ -65,7 +62,8 @@ int main(void) {
                      .WidthInBytes = 100,
                      .Height = 16};
   OK(cuMemcpy2D_v2(&r));
-  r.dstPitch = 2 * pitch, r.Height = 8;
+  r.dstPitch = 2 * pitch;
+  r.Height = 8;
   OK(cuMemcpy2D_v2(&r));
   CUDA_MEMCPY3D box = {.srcMemoryType = CU_MEMORYTYPE_HOST,
                        .srcHost = host,
@@ -100,6 +98,20 @@ int main(void) {
   CUDA_TEXTURE_DESC how = {0};
   OK(cuTexObjectCreate(&t, &linear, &how, NULL));
   OK(cuTexObjectCreate(&t, &plane, &how, NULL));
+}
+
+int main(void) {
+  CUcontext ctx;
+  CUdevice dev;
+  CUdeviceptr pooled;
+  OK(cuInit(0));
+  OK(cuDeviceGet(&dev, 0));
+  OK(cuCtxCreate_v2(&ctx, 0, dev));
+  OK(cuStreamCreate(&s, 0));
+  OK(cuMemAlloc_v2(&a, 1024));
+  OK(cuMemAlloc_v2(&b, 4096));
+  plain();
+  rows_and_arrays();
   // pools in order
   OK(cuMemAllocAsync(&pooled, 256, s));
   OK(cuMemsetD8Async(pooled, 0, 256, s));

@@ -33,7 +33,9 @@ static void order(CUdeviceptr *list, unsigned n, const char *how) {
     list[n - 1 - i] = t;
   }
   for (unsigned i = n - 1; i && !strcmp(how, "random"); i--) {
-    state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
     unsigned k = (unsigned)(state % (i + 1));
     CUdeviceptr t = list[i];
     list[i] = list[k];

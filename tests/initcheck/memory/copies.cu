@@ -3,12 +3,9 @@
 // remainder by 4, and what is between the rows of more than 16.
 #include "check.h"
 
-static char host[1 << 16];
+static char host[1 << 16], *a, *b;  // a, b: 4096 bytes of device memory
 
-int main() {
-  char *a, *b, *c;
-  CHECK(cudaMalloc(&a, 4096));
-  CHECK(cudaMalloc(&b, 4096));
+static void bytes() {
   // nobody wrote it
   CHECK(cudaMemcpy(host, a, 4096, cudaMemcpyDeviceToHost));  // finds: uninit-copy bytes=4096
   // exactly what was written, at any alignment
@@ -33,8 +30,11 @@ int main() {
   CHECK(cudaMemcpy(host, a, 4096, cudaMemcpyDeviceToHost));
   CHECK(cudaMemcpy(b, a, 4096, cudaMemcpyDeviceToDevice));
   CHECK(cudaMemcpy(host, b, 4096, cudaMemcpyDeviceToHost));
+}
 
+static void rows_and_slices() {
   // rectangles: what is between the rows stays as it is
+  char *c;
   size_t pitch;
   CHECK(cudaMallocPitch(&c, &pitch, 100, 20));
   CHECK(cudaMemcpy2D(c, pitch, host, 100, 100, 20, cudaMemcpyHostToDevice));
@@ -63,9 +63,16 @@ int main() {
   p.extent = extent;
   CHECK(cudaMemcpy3D(&p));  // finds: uninit-copy bytes=150
   CHECK(cudaFree(box.ptr));
+}
+
+int main() {
+  CHECK(cudaMalloc(&a, 4096));
+  CHECK(cudaMalloc(&b, 4096));
+  bytes();
+  rows_and_slices();
 
   // what the host can see is born initialised
-  char *managed, *pinned;
+  char *managed, *pinned, *c;
   CHECK(cudaMallocManaged(&managed, 4096));
   CHECK(cudaMallocHost(&pinned, 4096));
   CHECK(cudaMemcpy(b, managed, 100, cudaMemcpyDefault));

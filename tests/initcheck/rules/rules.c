@@ -179,10 +179,16 @@ static void print_instruction(FILE *f, const Form *form) {
   } else
     for (const char *p = form->text; *p; p++) {
       if (*p == '$') fputc('v', f);
-      else if (p[0] == '<' && p[1] == '<') fputc('{', f), p++;
-      else if (!strcmp(p, " >>")) fputs("; } //", f), p += 2;
-      else if (p[0] == '>' && p[1] == '>') fputc('}', f), p++;
-      else fputc(*p, f);
+      else if (p[0] == '<' && p[1] == '<') {
+        fputc('{', f);
+        p++;
+      } else if (!strcmp(p, " >>")) {
+        fputs("; } //", f);
+        p += 2;
+      } else if (p[0] == '>' && p[1] == '>') {
+        fputc('}', f);
+        p++;
+      } else fputc(*p, f);
     }
   fprintf(f, ";\n");
 }

@@ -6,7 +6,10 @@
 int main(int argc, char **argv) {
   for (int i = 0; i < 2; i++) {
     void *h = dlopen(argv[1], RTLD_NOW);
-    if (!h) return printf("%s\n", dlerror()), 1;
+    if (!h) {
+      printf("%s\n", dlerror());
+      return 1;
+    }
     int (*square)(int) = (int (*)(int))dlsym(h, "plugin_square");
     printf("square %d\n", square(6 + i));
     dlclose(h);
