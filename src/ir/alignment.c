@@ -39,17 +39,15 @@ static Bits sum(Bits a, Bits b, bool subtract) {
   return lower(a, b);
 }
 
+// What a parameter's own low bits are is not known.
+static Bits known(Bits b) { return b.based ? nothing : b; }
+
 static Bits product(Bits a, Bits b) {
-  if (a.based || b.based) return nothing;
-  return (Bits){(uint8_t)MIN(a.zeros + b.zeros, IR_ALIGNMENT_MOST), false};
+  return (Bits){(uint8_t)MIN(known(a).zeros + known(b).zeros, IR_ALIGNMENT_MOST), false};
 }
 
-// Bits a mask clears are zero whatever they were; what a parameter's own low bits are is not known.
-static Bits masked(Bits a, Bits b) {
-  if (a.based) a.zeros = 0;
-  if (b.based) b.zeros = 0;
-  return (Bits){MAX(a.zeros, b.zeros), false};
-}
+// Bits a mask clears are zero whatever they were.
+static Bits masked(Bits a, Bits b) { return (Bits){MAX(known(a).zeros, known(b).zeros), false}; }
 
 static bool is_integer(const PtxInstr *in) {
   return in->ntypes && ptx_type_kind(in->types[0]) != KIND_FLOAT && !ptx_has(in, MOD_SAT) &&
@@ -58,7 +56,7 @@ static bool is_integer(const PtxInstr *in) {
 
 static Bits shifted(const PtxInstr *in, Bits a) {
   bool left = ptx_op_result(in->op) == RESULT_SHL;
-  if (a.based) return nothing;
+  a = known(a);
   if (in->ops[2].kind != OPD_INT || in->ops[2].imm < 0 || in->ops[2].imm > 63)
     return left ? a : nothing;
   int by = (int)in->ops[2].imm, zeros = left ? a.zeros + by : a.zeros - by;

@@ -78,9 +78,10 @@ static void print_linear(IrLinear l, Str *out) {
 // For each innermost loop how often it runs, and its addresses: in the first iteration, and the
 // step.
 void ir_dump_loop_plans(const IrCfg *c, Str *out) {
+  IrDefs *defs = ir_defs_build(c);
   for (uint32_t l = 0; l < c->nloops; l++) {
     IrLoopPlan p;
-    if (!ir_loop_plan(c, l, &p)) {
+    if (!ir_loop_plan_shared(c, defs, l, &p)) {
       str_printf(out, "  L%u: not counted\n", l);
       continue;
     }
@@ -107,4 +108,5 @@ void ir_dump_loop_plans(const IrCfg *c, Str *out) {
     }
     ir_loop_plan_free(&p);
   }
+  ir_defs_free(defs);
 }

@@ -350,14 +350,26 @@ static PtxMod negated(PtxMod m) {
   }
 }
 
+// LLVM writes a way back as  @p bra Leave;  bra Header:  the second branch is a block of its own.
+static bool is_only_branch(const Run *r, uint32_t block) {
+  const IrBlock *b = &r->c->blocks[block];
+  const PtxInstr *in = b->end == b->first + 1 ? r->c->instrs[b->first] : NULL;
+  return in && in->op == OP_BRA && !in->guard && b->npred == 1;
+}
+
 // The branch back at the end of the latch, and the setp in the same block that decides it. The
 // values compared are read off again from the beginning of the block, because they may change
 // behind the setp.
 static void find_test(Run *r, uint32_t latch, Value *scratch) {
+  uint32_t back = r->loop->header;
+  if (is_only_branch(r, latch)) {
+    back = latch;
+    latch = r->c->blocks[latch].pred[0];
+  }
   const IrBlock *b = &r->c->blocks[latch];
-  const PtxInstr *branch = r->c->instrs[b->end - 1];
-  if (branch->op != OP_BRA || !branch->guard || b->nsucc != 2) return;
-  bool back_when_taken = b->succ[0] == r->loop->header;
+  const PtxInstr *branch = b->end > b->first ? r->c->instrs[b->end - 1] : NULL;
+  if (!branch || branch->op != OP_BRA || !branch->guard || b->nsucc != 2) return;
+  bool back_when_taken = b->succ[0] == back;
   uint32_t at;
   const PtxInstr *test = last_write(r->c, b, branch->guard, &at);
   if (!test || test->op != OP_SETP || test->guard || test->nops != 3 || test->ntypes != 1 ||
@@ -401,6 +413,57 @@ static bool step_of(const Run *r, const Value *end, IrLinear sum, IrLinear *step
   return true;
 }
 
+// The 32-bit register that this instruction widens, which the loop does not change; as a term.
+static bool widened_term(const Run *r, const PtxInstr *in, IrTerm *out) {
+  PtxType from = in && in->ntypes ? in->types[in->ntypes - 1] : TYPE_F32;
+  const PtxOperand *o = in && in->nops > 1 ? &in->ops[1] : NULL;
+  bool widens = in && (in->op == OP_CVT ? in->ntypes == 2 && ptx_type_size(in->types[0]) == 8
+                                        : in->op == OP_MUL && ptx_has(in, MOD_WIDE));
+  if (!widens || in->guard || ptx_type_size(from) != 4 || ptx_type_kind(from) == KIND_FLOAT ||
+      o->kind != OPD_REG || o->selector != SEL_NONE || ptx_type_size(o->reg->type) != 4 ||
+      r->written[o->reg->id] || !ir_single_def(r->defs, o->reg))
+    return false;
+  bool is_signed = ptx_type_kind(from) == KIND_SIGNED;
+  *out = (IrTerm){o->reg, is_signed ? IR_SIGN_EXTENDED : IR_ZERO_EXTENDED, 1};
+  return true;
+}
+
+// A register that holds such a term times a number: mul.wide, or shl of a cvt.
+static bool product_term(const Run *r, const PtxReg *reg, IrTerm *out) {
+  const PtxInstr *in = ir_single_def(r->defs, reg);
+  if (!in || r->written[reg->id] || in->guard || in->nops != 3 || in->ops[2].kind != OPD_INT)
+    return false;
+  int64_t n = in->ops[2].imm;
+  if (in->op == OP_MUL && n > 0 && n < INT32_MAX) {
+    if (!widened_term(r, in, out)) return false;
+    out->factor = n;
+    return true;
+  }
+  if (in->op != OP_SHL || in->ops[1].kind != OPD_REG || n < 0 || n > 30 ||
+      !widened_term(r, ir_single_def(r->defs, in->ops[1].reg), out))
+    return false;
+  out->factor = (int64_t)1 << n;
+  return true;
+}
+
+// The step of a pointer, in terms of the register that a loop counts by:  i += n;  p += 4 * n,  of
+// which LLVM computes the product before the loop.
+static IrLinear in_widened_terms(const Run *r, IrLinear step) {
+  IrLinear out = number(step.constant);
+  if (!r->defs) return step;
+  for (unsigned i = 0; i < step.n; i++) {
+    IrLinear term = {.known = true, .n = 1};
+    term.terms[0] = (IrTerm){step.terms[i].reg, step.terms[i].widened, 1};
+    if (step.terms[i].widened == IR_NOT_WIDENED) product_term(r, step.terms[i].reg, &term.terms[0]);
+    int64_t factor = term.terms[0].factor;
+    term.terms[0].factor = 1;
+    if (__builtin_mul_overflow(factor, step.terms[i].factor, &factor)) return step;
+    out = ir_linear_add(out, term, factor);
+    if (!out.known) return step;
+  }
+  return out;
+}
+
 static void fill_plan(Run *r, const Value *end, IrLoopPlan *p) {
   IrLinear distance = ir_linear_add(r->at_test[0].sum, r->at_test[1].sum, -1), step;
   if (!r->has_test || !step_of(r, end, distance, &step) || (!step.n && !step.constant)) return;
@@ -417,8 +480,9 @@ static void fill_plan(Run *r, const Value *end, IrLoopPlan *p) {
   }
   for (uint32_t i = 0; i < r->uses.len; i++) {
     const Use *u = &r->uses.data[i];
-    if (step_of(r, end, u->address, &step))
-      p->accesses[p->naccesses++] = (IrLoopAccess){u->instr, u->operand, u->address, step};
+    if (!step_of(r, end, u->address, &step)) continue;
+    if (!p->distance_step) step = in_widened_terms(r, step);
+    p->accesses[p->naccesses++] = (IrLoopAccess){u->instr, u->operand, u->address, step};
   }
   p->counted = true;
 }

@@ -690,9 +690,66 @@ static void test_linear(void) {
        "%r1, 9;\n@%p1 bra L;\n",
        "  L0: goes on while .lt 0: -8 + 1 * %r1.s32, step 1\n    fits s32: 1 + 1 * %r1.s32, step "
        "1\n");
+  // a way back of two branches, as LLVM writes it
+  PLAN("L:\nst.u32 [%d1], 1;\nadd.s64 %d1, %d1, 4;\nadd.s32 %r1, %r1, 1;\nsetp.eq.s32 %p1, %r1, "
+       "9;\n@%p1 bra M;\nbra L;\nM:\n",
+       "  L0: goes on while .ne 0: -8 + 1 * %r1.s32, step 1\n    fits s32: 1 + 1 * %r1.s32, step "
+       "1\n    0 + 1 * %d1, step 4  st.u32 [%d1], 1;\n");
+  // pointers that move by what the index moves by, times a number
+#define BY_REGISTER(before) \
+  "ld.u32 %r2, [%d9];\n" before \
+  "L:\nst.u32 [%d1], 1;\nadd.s64 %d1, %d1, %d2;\nadd.s32 %r1, %r1, %r2;\n" \
+  "setp.lt.s32 %p1, %r1, 9;\n@%p1 bra L;\n"
+#define MOVES_BY(step) \
+  "  L0: goes on while .lt 0: -9 + 1 * %r1.s32 + 1 * %r2.s32, step 0 + 1 * %r2.s32\n" \
+  "    fits s32: 0 + 1 * %r1.s32 + 1 * %r2.s32, step 0 + 1 * %r2.s32\n" \
+  "    0 + 1 * %d1, step 0 + " step "  st.u32 [%d1], 1;\n"
+  PLAN(BY_REGISTER("mul.wide.s32 %d2, %r2, 4;\n"), MOVES_BY("4 * %r2.s32"));
+  PLAN(BY_REGISTER("cvt.s64.s32 %d3, %r2;\nshl.b64 %d2, %d3, 3;\n"), MOVES_BY("8 * %r2.s32"));
+  PLAN(BY_REGISTER("mul.wide.u32 %d2, %r2, 4;\n"), MOVES_BY("4 * %r2.u32"));
+  // not where the product may be another one
+  PLAN(BY_REGISTER("mul.lo.s64 %d2, %d5, 4;\n"), MOVES_BY("1 * %d2"));
+  PLAN(BY_REGISTER("@%p2 mul.wide.s32 %d2, %r2, 4;\n"), MOVES_BY("1 * %d2"));
+  PLAN(BY_REGISTER("mul.wide.s32 %d2, %r2, 4;\nadd.s32 %r2, %r2, 1;\n"), MOVES_BY("1 * %d2"));
   // nothing counts
   PLAN("L:\nld.u32 %r1, [%d1];\nsetp.ne.s32 %p1, %r1, 0;\n@%p1 bra L;\n", "  L0: not counted\n");
   PLAN("L:\nshl.b32 %r1, %r1, 1;\nsetp.ne.s32 %p1, %r1, 0;\n@%p1 bra L;\n", "  L0: not counted\n");
+}
+
+// Is the address of the last store a multiple of 4, if the pointers among the parameters are?
+static void expect_aligned(const char *body, bool want, int line) {
+  Str text = {0};
+  str_printf(&text,
+             ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 a, "
+             ".param .u64 n)\n{\n.reg .b32 %%r<9>;\n.reg .b64 %%d<20>;\nld.param.u64 %%d1, "
+             "[a];\nld.param.u64 %%d2, [n];\ncvt.u32.u64 %%r1, %%d2;\n%sst.u32 [%%d3], "
+             "1;\nret;\n}\n",
+             body);
+  Error err = {""};
+  PtxModule *m = ptx_parse(text.data, text.len, "test", &err);
+  IrCfg *c = m && ptx_verify(m, &err) ? ir_cfg_build(m->funcs[0], &err) : NULL;
+  check(c, err.text, line);
+  if (c) {
+    IrAlignment *a = ir_alignment_build(c);
+    bool got = ir_is_aligned(a, &c->instrs[c->ninstrs - 2]->ops[0], 4, true);
+    check(got == want, body, line);
+    ir_alignment_free(a);
+  }
+  ir_cfg_free(c);
+  str_free(&text);
+  if (m) ptx_free(m);
+}
+
+static void test_alignment(void) {
+  expect_aligned("add.s64 %d3, %d1, 8;\n", true, __LINE__);
+  expect_aligned("add.s64 %d3, %d1, %d2;\n", false, __LINE__);
+  // a number among the parameters looks like a pointer: a product or a shift of it does not
+  expect_aligned("mul.wide.s32 %d4, %r1, 4;\nadd.s64 %d3, %d1, %d4;\n", true, __LINE__);
+  expect_aligned("shl.b64 %d4, %d2, 2;\nadd.s64 %d3, %d1, %d4;\n", true, __LINE__);
+  expect_aligned("mul.wide.s32 %d4, %r1, 6;\nadd.s64 %d3, %d1, %d4;\n", false, __LINE__);
+  expect_aligned("shl.b64 %d4, %d2, 2;\nshr.u64 %d4, %d4, 1;\nadd.s64 %d3, %d1, %d4;\n", false,
+                 __LINE__);
+  expect_aligned("mul.lo.s64 %d4, %d2, %d1;\nadd.s64 %d3, %d1, %d4;\n", false, __LINE__);
 }
 
 int main(void) {
@@ -710,6 +767,7 @@ int main(void) {
       {"provenance", test_provenance},
       {"addresses", test_addresses},
       {"linear", test_linear},
+      {"alignment", test_alignment},
       {"size", test_size},
   };
   int bad = 0;
