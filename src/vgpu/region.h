@@ -47,11 +47,12 @@ typedef enum {
   SHAPE_NEG,
   SHAPE_WIDEN,   // 32 to 64 bits
   SHAPE_NARROW,  // 64 to 32 bits
+  SHAPE_LOW,     // … and back, without a sign
   SHAPE_MUL_WIDE,
   SHAPE_MAD_WIDE,
   SHAPE_ELEMENT,  // lane by lane
-  SHAPE_PACK,    // mov of several registers into one
-  SHAPE_UNPACK,  // and back
+  SHAPE_PACK,     // mov of several registers into one
+  SHAPE_UNPACK,   // and back
   SHAPE_SREG,
   SHAPE_VARIABLE,  // the address of a variable: what is in the constant slot
   SHAPE_PARAM,
@@ -71,7 +72,7 @@ typedef struct AccessGroup {
   const PtxReg *base;
   bool shared;
   unsigned lane_bytes;
-  uint32_t end;  // the first Inst behind them
+  uint32_t end;       // the first Inst behind them
   int64_t low, high;  // the smallest and the greatest offset
   Name good, row[4];  // may they be made as they are; host address of the lowest, by row of lanes
 } AccessGroup;
@@ -102,7 +103,7 @@ typedef struct Region {
   unsigned ngroups;
   Str *to;
   uint32_t next;
-  bool failed;  // something does not fit: no code
+  bool failed;           // something does not fit: no code
   uint32_t nprefetched;  // loads whose last address is kept: in BlockTurns.last or a variable
   // region_predicated.c
   uint32_t *predicated_end;  // by Inst of a branch: where its lanes meet; 0: not predicated
@@ -110,16 +111,16 @@ typedef struct Region {
   bool *closed;              // by Inst: predicated code ends here, and nothing else comes here
   // region_masked.c
   bool has_masked;
-  uint8_t *waits;   // by Inst: RegionWait of the block that begins there
-  bool *crosses;    // by PtxReg.id: lives where a block begins
+  uint8_t *waits;                   // by Inst: RegionWait of the block that begins there
+  bool *crosses;                    // by PtxReg.id: lives where a block begins
   const uint64_t *left[LEFT_SETS];  // sets of registers that live where masked code is left
   uint32_t nleft;
-  bool masked;      // code is for some lanes
+  bool masked;           // code is for some lanes
   Name mask, lanes_now;  // these, as <32 x i1> and as i32
   // region_block.c
-  bool block;          // the form that runs whole blocks
-  uint8_t *stops;      // by Inst, of heads: why a warp's turn ends there
-  bool *apart;         // by Inst: a store of masked code before which a turn ends
+  bool block;      // the form that runs whole blocks
+  uint8_t *stops;  // by Inst, of heads: why a warp's turn ends there
+  bool *apart;     // by Inst: a store of masked code before which a turn ends
   bool has_barrier;
   uint32_t barrier;      // the number of its barriers
   size_t waiting_bytes;  // of a warp's registers while it waits
@@ -144,9 +145,9 @@ PtxType region_type(const PtxInstr *in);  // the type it computes in
 bool region_is_f32_arithmetic(const PtxInstr *in);
 bool region_is_approximation(const PtxInstr *in);  // of f32: region_approx.c
 bool region_is_bit_op(const PtxInstr *in);         // region_bits.c
-bool region_is_collective(const PtxInstr *in);  // lanes of a warp execute it together
-bool region_is_head(const Inst *in);           // region_join or region_enter
-bool region_is_control(const Inst *in);        // heads, jumps, branches
+bool region_is_collective(const PtxInstr *in);     // lanes of a warp execute it together
+bool region_is_head(const Inst *in);               // region_join or region_enter
+bool region_is_control(const Inst *in);            // heads, jumps, branches
 
 // --- region_cold.c ---
 void region_find_cold(Region *r);
@@ -177,7 +178,7 @@ Name region_field(Region *r, const char *base, size_t offset);  // address of a 
 Name region_slot(Region *r, uint32_t slot);
 void region_spill(Region *r, const PtxReg *reg);
 void region_spill_lanes(Region *r, const PtxReg *reg, Name lanes);  // lanes: i32
-void region_reload(Region *r, const PtxReg *reg);  // as a vector
+void region_reload(Region *r, const PtxReg *reg);                   // as a vector
 Name region_inst(Region *r, const Inst *in);
 // to the interpreter, at this Inst: the label of the block that does it
 Name region_exit(Region *r, const Inst *in);
@@ -232,7 +233,7 @@ uint32_t region_predicated(Region *r, uint32_t i);  // the text for a branch; th
 void region_masked_find(Region *r);
 void region_masked_declare(Region *r);
 void region_masked_code(Region *r);
-bool region_masked_can(const Region *r, uint32_t i);  // a branch whose ways have masked code
+bool region_masked_can(const Region *r, uint32_t i);         // a branch whose ways have masked code
 void region_masked_enter(Region *r, uint32_t i, Name mask);  // i32: lanes whose predicate is true
 
 // --- region_apart.c ---
@@ -249,7 +250,7 @@ void region_block_start(Region *r);
 void region_block_end(Region *r);
 bool region_block_stop(Region *r, uint32_t i);  // emits the end of a turn; false: not one
 void region_block_wait(Region *r, const Inst *store, bool shared);
-void region_block_leave(Region *r, Name at);           // returns; the engine goes on at this Inst
+void region_block_leave(Region *r, Name at);  // returns; the engine goes on at this Inst
 bool region_block_is_worth(const Region *r);
 
 // --- region_rest.c ---

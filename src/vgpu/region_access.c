@@ -120,8 +120,8 @@ static bool is_alike(const Region *r, const AccessGroup *g, uint32_t i) {
   if (r->shape[i] != SHAPE_LOAD || in->guard) return false;
   const MemDesc *d = mem_desc(&r->code->insts[i]);
   const PtxOperand *base = base_of(in);
-  return base->kind == OPD_REG && base->reg == g->base &&
-         (d->space == SPACE_SHARED) == g->shared && d->size * d->count == g->lane_bytes &&
+  return base->kind == OPD_REG && base->reg == g->base && (d->space == SPACE_SHARED) == g->shared &&
+         d->size * d->count == g->lane_bytes &&
          (offset_of(d) - g->low) % (int64_t)g->lane_bytes == 0;
 }
 
@@ -287,20 +287,42 @@ static Name gather_rows(Place *p, const Name *rows, unsigned e) {
   return part[0];
 }
 
+static void write_rows(Place *p, const Name *row) {
+  const PtxOperand *to = values_of(p->in->src);
+  for (unsigned e = 0; e < p->d->count; e++) {
+    unsigned bits = region_bits(to[e].reg);
+    Name v = fit(p, FORM_VECTOR, gather_rows(p, row, e), bits);
+    region_write(p->r, to[e].reg, region_value(FORM_VECTOR, bits, v));
+  }
+}
+
 static void load_rows(Place *p) {
   Region *r = p->r;
-  const PtxOperand *to = values_of(p->in->src);
   Name row[4];
   for (unsigned k = 0; k < p->rows; k++) {
     Name at = region_emit(r, "inttoptr i64 %s to ptr", p->row[k].text);
     row[k] = region_emit(r, "load volatile <%u x i%u>, ptr %s, align %u", r->columns * p->d->count,
                          p->d->size * 8, at.text, p->d->size);
   }
-  for (unsigned e = 0; e < p->d->count; e++) {
-    unsigned bits = region_bits(to[e].reg);
-    Name v = fit(p, FORM_VECTOR, gather_rows(p, row, e), bits);
-    region_write(r, to[e].reg, region_value(FORM_VECTOR, bits, v));
+  write_rows(p, row);
+}
+
+// The byte or half word that each lane reads, out of the words that the rows lie in.
+static void load_words(Place *p, Name low) {
+  Region *r = p->r;
+  Name row[4];
+  unsigned n = r->columns;
+  Name shift = region_emit(r, "shl i32 %s, 3", low.text);
+  Name all = region_emit(r, "insertelement <%u x i32> poison, i32 %s, i32 0", n, shift.text);
+  all = region_emit(r, "shufflevector <%u x i32> %s, <%u x i32> poison, <%u x i32> zeroinitializer",
+                    n, all.text, n, n);
+  for (unsigned k = 0; k < p->rows; k++) {
+    Name at = region_emit(r, "inttoptr i64 %s to ptr", p->row[k].text);
+    Name words = region_emit(r, "load volatile <%u x i32>, ptr %s, align 4", n, at.text);
+    words = region_emit(r, "lshr <%u x i32> %s, %s", n, words.text, all.text);
+    row[k] = region_emit(r, "trunc <%u x i32> %s to <%u x i%u>", n, words.text, n, p->d->size * 8);
   }
+  write_rows(p, row);
 }
 
 static bool calls_memory(const Region *r, uint32_t i) {
@@ -421,6 +443,28 @@ static void load_same(Place *p) {
   }
 }
 
+// Lanes that read a byte or half word each, of words side by side: a part of a pixel or a number.
+static void load_parts(Place *p, Name done) {
+  enum { WORD = 4 };
+  Region *r = p->r;
+  if (p->d->size >= WORD || p->d->count != 1) return;
+  const char *t = region_int(FORM_SAME, p->address.bits);
+  Place words = *p;
+  words.lane_bytes = WORD;
+  words.address.base = region_emit(r, "and %s %s, -4", t, p->address.base.text);
+  look_at_all(&words, 0);
+  words.good = and_all(r, words.good, is_aligned(p, p->address.base));
+  Name low = region_emit(r, "and %s %s, 3", t, p->address.base.text);
+  if (p->address.bits == 64) low = region_emit(r, "trunc i64 %s to i32", low.text);
+  Name on = region_label(r), other = region_label(r);
+  region_line(r, "br i1 %s, label %%%s, label %%%s", words.good.text, on.text, other.text);
+  region_place(r, on);
+  prefetch(&words);
+  load_words(&words, low);
+  region_line(r, "br label %%%s", done.text);
+  region_place(r, other);
+}
+
 static void load(Place *p) {
   Region *r = p->r;
   region_set_access(r, p->in);
@@ -447,6 +491,7 @@ static void load(Place *p) {
   }
   region_line(r, "br label %%%s", done.text);
   region_place(r, other);
+  load_parts(p, done);
   region_call(r, p->in, 1);
   region_line(r, "br label %%%s", done.text);
   region_place(r, done);
@@ -462,8 +507,8 @@ static void leave_to_wait(Place *p) {
     region_block_wait(r, p->in, p->shared);
     return;
   }
-  Name at = region_field(r, "%w", p->shared ? offsetof(Warp, shared_store_waits)
-                                            : offsetof(Warp, stores_to_wait));
+  Name at = region_field(
+      r, "%w", p->shared ? offsetof(Warp, shared_store_waits) : offsetof(Warp, stores_to_wait));
   const char *t = p->shared ? "i8" : "i32";
   Name left = region_emit(r, "load %s, ptr %s", t, at.text);
   Name must = region_emit(r, "icmp ne %s %s, 0", t, left.text);

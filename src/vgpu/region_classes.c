@@ -63,7 +63,8 @@ static LaneClass result_class(const Region *r, const Inst *first, Shape s) {
     case SHAPE_SHL:
     case SHAPE_NEG:
     case SHAPE_WIDEN:
-    case SHAPE_NARROW: return a;
+    case SHAPE_NARROW:
+    case SHAPE_LOW: return a;
     case SHAPE_ADD:
     case SHAPE_SUB: return later(a, b);
     case SHAPE_MUL:

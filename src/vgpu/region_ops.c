@@ -398,6 +398,7 @@ static LaneValue compute(Region *r, const Inst *first, Shape s) {
     case SHAPE_MAD: b = multiply_parts(r, &a, &b); return add_parts(r, "add", &b, &c);
     case SHAPE_WIDEN: return widen(r, first, &a);
     case SHAPE_NARROW: return narrow(r, &a);
+    case SHAPE_LOW: a = narrow(r, &a); return widen(r, first, &a);
     case SHAPE_MUL_WIDE: return wide_product(r, first, &a, &b);
     default: b = wide_product(r, first, &a, &b); return add_parts(r, "add", &b, &c);
   }

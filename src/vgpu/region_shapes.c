@@ -110,6 +110,12 @@ static bool is_plain_permutation(const PtxInstr *in) {
          !(in->ops[3].imm & 0x8888);
 }
 
+// LLVM writes the lower half of a register so, for a conversion to 32 bits and back.
+static bool keeps_low_half(const PtxInstr *in, PtxType t) {
+  return in->op == OP_AND && ptx_type_size(t) == 8 && in->ops[1].kind == OPD_REG &&
+         in->ops[2].kind == OPD_INT && in->ops[2].imm == UINT32_MAX;
+}
+
 static Shape logic_shape(const Region *r, const PtxInstr *in, PtxType t) {
   if (t == TYPE_PRED) {
     bool one = in->op == OP_NOT;
@@ -132,7 +138,9 @@ static Shape logic_shape(const Region *r, const PtxInstr *in, PtxType t) {
                  : SHAPE_UNKNOWN;
     case OP_AND:
     case OP_OR:
-    case OP_XOR: return all_fit(r, in, t, 3) ? SHAPE_ELEMENT : SHAPE_UNKNOWN;
+    case OP_XOR:
+      if (!all_fit(r, in, t, 3)) return SHAPE_UNKNOWN;
+      return keeps_low_half(in, t) ? SHAPE_LOW : SHAPE_ELEMENT;
     case OP_SHL:
     case OP_SHR: {
       if (!operands_fit(r, in, (PtxType[]){t, t, TYPE_U32}, 3)) return SHAPE_UNKNOWN;
