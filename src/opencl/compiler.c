@@ -124,8 +124,9 @@ static bool run_clang(const Words *own, Str *log) {
 
 bool ocl_disassemble(OclFolder *f, const char *bitcode, Str *out, Str *log) {
   char *assembly = ocl_folder_file(f, "translated.ll");
-  const char *words[] = {compiler.path, "--target=spir64", "-x", "ir", "-w", "-Xclang",
-                         "-disable-llvm-passes", "-S", "-emit-llvm", "-o", assembly, bitcode, NULL};
+  const char *words[] = {
+      compiler.path, "--target=spir64", "-x", "ir",     "-w",    "-Xclang", "-disable-llvm-passes",
+      "-S",          "-emit-llvm",      "-o", assembly, bitcode, NULL};
   return ocl_run(words, log) == 0 && file_read(assembly, out, NULL);
 }
 
@@ -172,7 +173,7 @@ static bool library_bitcode(OclFolder *f, Str *out, Str *log) {
 
 // OpenCL C to LLVM assembly.
 static bool compile(const OclRequest *r, const Str *options, OclFolder *f, Str *out, Str *log) {
-  Str text = {0}, name = {0};
+  Str text = {0}, name = {0}, written = {0};
   char *source = ocl_folder_file(f, "source.cl"), *assembly = ocl_folder_file(f, "source.ll");
   ocl_source_name(r->source, &name);
   str_printf(&text, "# 1 \"%s\"\n%s\n", name.data, r->source);
@@ -197,10 +198,12 @@ static bool compile(const OclRequest *r, const Str *options, OclFolder *f, Str *
   vec_push(&w, assembly);
   vec_push(&w, source);
   bool ok = file_write(source, text.data, text.len, NULL) && run_clang(&w, log) &&
-            file_read(assembly, out, NULL);
+            file_read(assembly, &written, NULL);
+  if (ok) ocl_straighten_index_tests(written.data, out);
   vec_free(&w);
   str_free(&text);
   str_free(&name);
+  str_free(&written);
   return ok;
 }
 
@@ -236,12 +239,13 @@ static bool link_objects(const OclRequest *r, OclFolder *f, bool to_ptx, Str *ou
   bool ok = library_bitcode(f, &library, log);
   // what was split (comparisons: vector_compares.c, conversions: library/half.cl) would be joined
   // again
-  // and loops are unrolled four times, as nvcc does: two times is what clang does by itself
+  // and loops are unrolled four times, short ones completely, as nvcc does: two times is what clang
+  // does by itself
   ADD(&w, "-x", "ir", "-O2", "-w", "-fno-slp-vectorize", "-mllvm", "-disable-vector-combine",
-      "-mllvm", "-inline-threshold=1000000", "-mllvm", "-unroll-partial-threshold=120", "-S");
+      "-mllvm", "-inline-threshold=1000000", "-mllvm", "-unroll-partial-threshold=120", "-mllvm",
+      "-unroll-threshold=400", "-S");
   // Without names and orders clang (19) does not read all that it writes, or makes other code.
-  if (!to_ptx)
-    ADD(&w, "-emit-llvm", "-fno-discard-value-names", "-Xclang", "-emit-llvm-uselists");
+  if (!to_ptx) ADD(&w, "-emit-llvm", "-fno-discard-value-names", "-Xclang", "-emit-llvm-uselists");
   ADD(&w, "-o");
   vec_push(&w, linked);
   for (uint32_t i = 0; ok && i < r->objects.len; i++) {

@@ -205,7 +205,7 @@ struct _cl_mem {
   size_t origin;
   VEC(cl_mem_properties) properties;
   VEC(OclMemoryEnd) ends;
-  VEC(OclMapping) mappings;  // ocl_lock
+  VEC(OclMapping) mappings;    // ocl_lock
   struct OclImageData *image;  // NULL: a buffer
 };
 cl_int ocl_check_memory(cl_mem m, cl_command_queue q);  // a buffer, of the queue's context
@@ -260,6 +260,8 @@ bool ocl_disassemble(OclFolder *f, const char *bitcode, Str *out, Str *log);
 bool ocl_target_lines(OclFolder *f, Str *out, Str *log);
 // --- vector_compares.c ---
 void ocl_split_vector_compares(const char *assembly, Str *out);
+// --- index_tests.c ---
+void ocl_straighten_index_tests(const char *assembly, Str *out);
 // --- char2_parameters.c ---
 void ocl_fit_char2_parameters(char *assembly);
 // --- printf_calls.c ---
@@ -313,9 +315,9 @@ struct OclParameter {
 };
 struct OclEntry {
   char *name;
-  size_t required[3];  // reqd_work_group_size; 0: any
+  size_t required[3];      // reqd_work_group_size; 0: any
   const char *attributes;  // as clGetKernelInfo answers: "vec_type_hint(float4) …"
-  bool has_launch;     // it has the hidden parameter OclLaunch
+  bool has_launch;         // it has the hidden parameter OclLaunch
   VEC(OclParameter) parameters;
 };
 typedef struct OclImage {
@@ -323,7 +325,7 @@ typedef struct OclImage {
   char *ptx;
   OclEntries kernels;
 } OclImage;
-#define OCL_IMAGE_MARK "warpgrind opencl program 9\n"
+#define OCL_IMAGE_MARK "warpgrind opencl program 10\n"
 #define OCL_OBJECT_MARK "warpgrind opencl object 1\n"
 #define OCL_LIBRARY_MARK OCL_OBJECT_MARK "; a library\n"  // to LLVM the second line is a comment
 bool ocl_image_read(const char *text, OclImage *out);

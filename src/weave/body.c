@@ -219,7 +219,7 @@ static void install_stmts(Body *b) {
   b->cold_from = (uint32_t)(at - stmts);
   put_code(b, b->cold, &at);
   b->cold_to = (uint32_t)(at - stmts);
-  for (uint32_t i = 0; i < b->copies.len; i++) loop_copy_install(b, &b->copies.data[i], &at);
+  for (uint32_t i = 0; i < b->copies.len; i++) loop_copy_install(b, &b->copies.data[i], gone, &at);
   CHECK(at <= stmts + room);
   f->stmts = stmts;
   f->nstmts = (uint32_t)(at - stmts);

@@ -4,8 +4,12 @@
 
 enum { DEEPEST = 10 };
 
+static bool is_comparison(const PtxInstr *in) {
+  return in->op == OP_SETP && !in->guard && in->ops[0].kind == OPD_REG;
+}
+
 static bool is_pure(const PtxInstr *in) {
-  if (!ir_is_simple_arithmetic(in)) return false;
+  if (!ir_is_simple_arithmetic(in) && !is_comparison(in)) return false;
   for (unsigned k = 1; k < in->nops; k++)
     if ((in->ops[k].kind != OPD_REG && in->ops[k].kind != OPD_INT && in->ops[k].kind != OPD_VAR) ||
         in->ops[k].selector != SEL_NONE || (in->ops[k].kind == OPD_REG && in->ops[k].reg->vector))

@@ -24,23 +24,36 @@ static bool ends_flow(const PtxInstr *in) {
                         in->op == OP_TRAP || in->op == OP_BRX_IDX);
 }
 
+// What may be in a loop besides instructions: braces with registers in them are opened.
+static bool can_stand_in_loop(const PtxStmt *s, int depth) {
+  switch (s->kind) {
+    case STMT_LABEL: return s->label->kind == LABEL_CODE;
+    case STMT_INSTR: return s->instr->op != OP_BRX_IDX;
+    case STMT_SCOPE_END:
+    case STMT_REGS: return depth > 0;
+    case STMT_SCOPE_BEGIN:
+    case STMT_LOC:
+    case STMT_PRAGMA: return true;
+    default: return false;
+  }
+}
+
 // Where the statements of a range of instructions begin (at the labels before the first) and end.
 static bool stmt_range(const Body *b, uint32_t first, uint32_t end, uint32_t *from, uint32_t *to) {
   const PtxFunc *f = b->func;
   uint32_t n = 0, i = 0;
+  int depth = 0;
   *from = UINT32_MAX;
   for (; i < f->nstmts && n < end; i++) {
     const PtxStmt *s = &f->stmts[i];
     if (n == first && *from == UINT32_MAX && s->kind == STMT_LABEL) *from = i;
-    if (s->kind == STMT_INSTR) n++;
-    else if (*from != UINT32_MAX && s->kind != STMT_LABEL && s->kind != STMT_LOC &&
-             s->kind != STMT_PRAGMA)
-      return false;
-    if (*from != UINT32_MAX && s->kind == STMT_LABEL && s->label->kind != LABEL_CODE) return false;
-    if (*from != UINT32_MAX && s->kind == STMT_INSTR && s->instr->op == OP_BRX_IDX) return false;
+    n += s->kind == STMT_INSTR;
+    if (*from == UINT32_MAX) continue;
+    if (!can_stand_in_loop(s, depth)) return false;
+    depth += (s->kind == STMT_SCOPE_BEGIN) - (s->kind == STMT_SCOPE_END);
   }
   *to = i;
-  return *from != UINT32_MAX && *from < i;
+  return *from != UINT32_MAX && *from < i && !depth;
 }
 
 bool body_loop_range(const Body *b, uint32_t loop, uint32_t *first, uint32_t *end, uint32_t *from,
@@ -66,6 +79,7 @@ Code *body_copy_loop(Body *b, uint32_t loop, PtxReg *safe) {
   CHECK(loop_range(b, loop, &k.first, &k.end) && stmt_range(b, k.first, k.end, &k.from, &k.to));
   k.decide->body = b;
   k.decide->near = b->cfg->instrs[k.first];
+  for (uint32_t i = k.first; i < k.end; i++) body_copied(b, i);
   vec_push(&b->copies, k);
   return k.decide;
 }
@@ -161,11 +175,12 @@ static void each_code(Renaming *r, const Code *c, PtxStmt **at) {
 }
 
 // Twice over the same statements: first to name the labels, then to write.
-static void each_stmt(Renaming *r, const LoopCopy *k, PtxStmt **at) {
+static void each_stmt(Renaming *r, const LoopCopy *k, const bool *gone, PtxStmt **at) {
   Body *b = r->b;
   uint32_t n = k->first;
   for (uint32_t i = k->from; i < k->to; i++) {
     const PtxStmt *s = &b->func->stmts[i];
+    if (gone[i]) continue;
     if (s->kind != STMT_INSTR) {
       if (at) *(*at)++ = copy_stmt(r, *s);
       else name_labels(r, s);
@@ -186,13 +201,13 @@ uint32_t loop_copy_size(const Body *b) {
   return n ? n + b->added.len : 0;
 }
 
-void loop_copy_install(Body *b, const LoopCopy *k, PtxStmt **at) {
+void loop_copy_install(Body *b, const LoopCopy *k, const bool *gone, PtxStmt **at) {
   Renaming r = {.b = b};
   for (uint32_t i = 0; i < k->nreturns; i++)
     u64map_put(&r.labels, (uintptr_t)k->returns[i].label, k->returns[i].copy);
-  each_stmt(&r, k, NULL);
+  each_stmt(&r, k, gone, NULL);
   *(*at)++ = (PtxStmt){.kind = STMT_LABEL, .label = k->start};
-  each_stmt(&r, k, at);
+  each_stmt(&r, k, gone, at);
   Arena *a = &b->func->module->arena;
   PtxInstr *leave = ARENA_NEW(a, PtxInstr);
   *leave = (PtxInstr){.op = OP_BRA, .nops = 1, .ops = ARENA_NEW(a, PtxOperand)};

@@ -272,7 +272,8 @@ const LoopCopy *loop_copy_begins(const Body *b, uint32_t stmt);
 const LoopCopy *loop_copy_ends(const Body *b, uint32_t stmt);
 void loop_copy_decide(Body *b, const LoopCopy *k);
 uint32_t loop_copy_size(const Body *b);  // statements to make room for
-void loop_copy_install(Body *b, const LoopCopy *k, PtxStmt **at);
+// gone: by statement, as scopes_to_open says
+void loop_copy_install(Body *b, const LoopCopy *k, const bool *gone, PtxStmt **at);
 
 // --- code.c: building instructions ---
 static inline PtxOperand opd_reg(PtxReg *r) { return (PtxOperand){.kind = OPD_REG, .reg = r}; }

@@ -1,6 +1,6 @@
 // Images. A kernel gets the address of an Image, which image.c fills; samplers are numbers, as
 // OpenCL C writes them. Coordinates outside of an image, where the program does not say what is to
-// happen to them, are moved into a register whose name the tools know, as in indices.cl.
+// happen to them, are moved into a register whose name the tools know, as in ../index_tests.c.
 typedef struct Image {  // OclImageHead in ../image.h
   ulong pixels, row, slice;
   int width, height, depth, layers;  // 0: it has none

@@ -78,6 +78,15 @@ typedef struct Extent {
   const PtxOperand *size;
   uint32_t size_at;
 } Extent;
+// Tests of indices that have one branch, before instruction `at`; see
+// tools/memcheck/weave_indices.c
+enum { INDEX_TESTS_MOST = 32 };
+typedef struct IndexTests {
+  uint32_t at, list[INDEX_TESTS_MOST];
+  unsigned n;
+  bool hoisted;  // left out of copies of the loop they are in
+} IndexTests;
+
 typedef struct Memcheck {   // one function
   DeferredChecks deferred;  // for initcheck; first, so that one is the other
   Body *body;
@@ -87,7 +96,10 @@ typedef struct Memcheck {   // one function
   IrRanges *ranges;  // NULL: not computed yet
   Check *checks;
   uint32_t nchecks;
-  uint32_t *check_of;  // by instruction: first check, UINT32_MAX none
+  uint32_t *check_of;   // by instruction: first check, UINT32_MAX none
+  bool *hoisted_tests;  // by instruction: a test of an index that a copy of its loop does without
+  VEC(IndexTests) index_tests;
+  bool *cuts;  // by instruction: no region of accesses goes on here
   VEC(WeaveFact) facts;
   // of tiles: computed where the distance of their lines is
   Extent extents[MEMCHECK_EXTENTS];
@@ -123,7 +135,7 @@ void memcheck_guarded(Code *code, const PtxInstr *in, PtxReg *bad);
 void memcheck_gather_low_bits(Memcheck *m, Code *code, const Check *c, PtxReg *bits);
 // --- tools/memcheck/weave_region.c ---
 // all checks. cuts: DeferredChecks
-void memcheck_emit_regions(Memcheck *m, const bool *cuts);
+void memcheck_emit_regions(Memcheck *m);
 // --- tools/memcheck/weave_heap.c ---
 void memcheck_heap(Memcheck *m);  // what malloc and free of device code do
 // --- tools/memcheck/weave_texture.c, tools/memcheck/weave_surface.c ---
@@ -136,7 +148,18 @@ void memcheck_load_bytes(Memcheck *m, Code *code, const Check *c, PtxReg *kind, 
 // --- tools/memcheck/weave_inserts.c ---
 bool memcheck_inserts(const Memcheck *m, const Check *c);
 // --- tools/memcheck/weave_indices.c ---
-void memcheck_indices(Memcheck *m);
+// fills index_tests and cuts: those that are given (NULL: none), and more
+void memcheck_find_index_tests(Memcheck *m, const bool *cuts);
+void memcheck_emit_index_tests(Memcheck *m, const IndexTests *t);
+// For a branch that serves checks of accesses, too. Is all known there? any: set where one fails;
+// any_is_set: something has set it already
+bool memcheck_can_test_at(const Memcheck *m, const IndexTests *t, uint32_t at);
+void memcheck_add_index_tests(Memcheck *m, const IndexTests *t, Early *e, Code *c, PtxReg *any,
+                              bool any_is_set);
+void memcheck_report_index_tests(Memcheck *m, const IndexTests *t, Early *e, Code *c);
+bool memcheck_is_index_test(const PtxInstr *in);
+// --- tools/memcheck/weave_index_loops.c: before the loop; sets hoisted_tests ---
+void memcheck_hoist_index_tests(Memcheck *m, uint32_t loop, Code *c, PtxReg *safe);
 // --- tools/memcheck/weave_emit.c ---
 void memcheck_emit(Memcheck *m, Check *c);
 uint32_t memcheck_site(Memcheck *m, const Check *c);  // a new one

@@ -65,9 +65,9 @@ static void finish(Memcheck *m) {
   memcheck_heap(m);
   memcheck_textures(m);
   memcheck_surfaces(m);
-  memcheck_indices(m);
   facts_keep(b, m->facts.data, m->facts.len);
   vec_free(&m->facts);
+  vec_free(&m->index_tests);
   ir_alignment_free(m->alignment);
   ir_ranges_free(m->ranges);
   ir_defs_free(m->defs);
@@ -76,9 +76,14 @@ static void finish(Memcheck *m) {
 
 static void emit(DeferredChecks *d, bool by_regions, const bool *cuts) {
   Memcheck *m = (Memcheck *)d;
-  if (by_regions) memcheck_emit_regions(m, cuts);
-  else
+  memcheck_find_index_tests(m, cuts);
+  if (by_regions) {
+    memcheck_emit_regions(m);
+  } else {
+    for (uint32_t i = 0; i < m->index_tests.len; i++)
+      memcheck_emit_index_tests(m, &m->index_tests.data[i]);
     for (uint32_t i = 0; i < m->nchecks; i++) memcheck_emit(m, &m->checks[i]);
+  }
   finish(m);
 }
 
@@ -90,6 +95,7 @@ static void weave(Body *b) {
                   .provenance = ir_provenance_build(b->cfg),
                   .defs = ir_defs_build(b->cfg),
                   .alignment = ir_alignment_build(b->cfg)};
+  m->hoisted_tests = ARENA_ARRAY(&b->cfg->arena, bool, b->cfg->ninstrs + 1);
   memcheck_plan(m);
   memcheck_group(m);
   memcheck_hoist(m);

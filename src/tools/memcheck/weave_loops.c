@@ -413,6 +413,7 @@ static void hoist_loop(Memcheck *m, const IrLoopPlan *plan) {
   emit_iterations(&h);
   for (uint32_t i = 0; i < plan->nwidened; i++) emit_widened(&h, i);
   for (unsigned i = 0; i < h.nstreams; i++) emit_stream(&h, &h.streams[i]);
+  memcheck_hoist_index_tests(m, plan->loop, h.code, h.safe);
   if (company == WHOLE_WARP)
     EMIT(h.code, "vote.sync.all.pred", opd_reg(h.safe), opd_reg(h.safe), opd_imm(-1));
 }

@@ -13,7 +13,8 @@
 //     bra After;
 //
 // The addresses must be known at the first access: what computes them in between is computed before
-// it, too, if it is simple.
+// it, too, if it is simple. Tests of indices before the region (weave_indices.c) join it if they
+// can: Slow begins with their reports.
 #include "tools/memcheck/internal.h"
 
 enum { MOST_CHECKS = WG_REGION_MOST, MOST_INSTRS = 96 };
@@ -28,6 +29,10 @@ typedef struct Weaver {
   Region region;
   PtxVar *area;  // the entries
   PtxReg *wrong;
+  // tests of indices that have no branch yet, and those behind them; those that this region serves
+  const IndexTests *waiting;
+  uint32_t next_tests;
+  const IndexTests *joined;
   Early early;  // what was computed early in the code being written
 } Weaver;
 
@@ -101,6 +106,7 @@ static void emit_tests(Weaver *w, bool once, PtxLabel *slow) {
     known[nknown++] = bad == body_temp(m->body, TYPE_PRED, 0) ? NULL : bad;
   }
   if (gathers) EMIT(code, "setp.ne.or.u32", opd_reg(any), opd_reg(bits), opd_imm(0), opd_reg(any));
+  if (nknown && w->joined) memcheck_add_index_tests(m, w->joined, &w->early, code, any, true);
   if (nknown) code_branch(code, any, false, slow);
 }
 
@@ -231,6 +237,7 @@ static void emit_slow(Weaver *w, PtxLabel *slow, PtxLabel *after) {
   code->near = instr(w, w->region.first);
   code_label(code, slow);
   w->early = early_begin(m->body, w->region.first);
+  if (w->joined) memcheck_report_index_tests(m, w->joined, &w->early, code);
   for (unsigned i = 0; i < w->region.n; i++) emit_entry(w, code, i);
   emit_call(w, code);
   emit_caches(w, code);
@@ -248,10 +255,38 @@ static void emit_slow(Weaver *w, PtxLabel *slow, PtxLabel *after) {
   memcheck_return(code, left, after);
 }
 
+// --- tests of indices ---
+
+static void emit_waiting(Weaver *w) {
+  if (w->waiting) memcheck_emit_index_tests(w->m, w->waiting);
+  w->waiting = NULL;
+}
+
+static void meet_tests(Weaver *w, uint32_t instr) {
+  while (w->next_tests < w->m->index_tests.len &&
+         w->m->index_tests.data[w->next_tests].at == instr) {
+    emit_waiting(w);
+    w->waiting = &w->m->index_tests.data[w->next_tests++];
+  }
+}
+
+// Code in loops only and code in their copies, too, have branches of their own.
+static void join_tests(Weaver *w) {
+  Memcheck *m = w->m;
+  bool joins = w->waiting && w->region.n > 1 &&
+               memcheck_can_test_at(m, w->waiting, w->region.first);
+  for (unsigned i = 0; joins && i < w->region.n; i++)
+    joins = !m->checks[w->region.checks[i]].hoisted;
+  w->joined = joins ? w->waiting : NULL;
+  if (joins) w->waiting = NULL;
+  emit_waiting(w);
+}
+
 static void close_region(Weaver *w) {
   Memcheck *m = w->m;
   Body *b = m->body;
   unsigned n = w->region.n;
+  if (n) join_tests(w);
   if (n == 1) memcheck_emit(m, &m->checks[w->region.checks[0]]);
   if (n > 1) {
     if (!w->area) {
@@ -308,13 +343,15 @@ static void add(Weaver *w, uint32_t number) {
   w->region.end = c->instr + 1;
 }
 
-void memcheck_emit_regions(Memcheck *m, const bool *cuts) {
+void memcheck_emit_regions(Memcheck *m) {
   Weaver w = {.m = m};
   const IrCfg *cfg = m->body->cfg;
   uint32_t next = 0, block = UINT32_MAX;
   for (uint32_t i = 0; i < cfg->ninstrs; i++) {
-    if (cfg->block_of[i] != block || stops(cfg->instrs[i]) || (cuts && cuts[i])) close_region(&w);
+    if (cfg->block_of[i] != block || stops(cfg->instrs[i]) || m->cuts[i]) close_region(&w);
+    if (cfg->block_of[i] != block) emit_waiting(&w);
     block = cfg->block_of[i];
+    meet_tests(&w, i);
     uint32_t first = next;
     while (next < m->nchecks && m->checks[next].instr == i) next++;
     if (next == first) continue;
@@ -322,8 +359,10 @@ void memcheck_emit_regions(Memcheck *m, const bool *cuts) {
       add(&w, first);
     else {
       close_region(&w);
+      emit_waiting(&w);
       for (uint32_t k = first; k < next; k++) memcheck_emit(m, &m->checks[k]);
     }
   }
   close_region(&w);
+  emit_waiting(&w);
 }

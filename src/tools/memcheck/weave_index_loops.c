@@ -1,0 +1,96 @@
+// Tests of indices in a loop that has a copy without checks (weave_loops.c): those that say the
+// same in every iteration are asked before the loop, too, and the copy has none of them.
+#include "tools/memcheck/internal.h"
+
+enum { DEEPEST = 6, MOST_KNOWN = 32 };
+
+typedef struct Hoist {
+  Memcheck *m;
+  Code *code;
+  bool *written;  // by PtxReg.id: in the loop
+  // registers that the loop computes anew from what it does not change, computed before it
+  const PtxReg *of[MOST_KNOWN];
+  PtxReg *is[MOST_KNOWN];
+  unsigned n;
+} Hoist;
+
+static void mark_written(void *ctx, PtxReg **reg, bool is_def) {
+  if (is_def) ((bool *)ctx)[(*reg)->id] = true;
+}
+
+// The instruction that computes the register from others; NULL: it is not known before the loop.
+static const PtxInstr *computes(const Hoist *h, const PtxReg *r) {
+  const PtxInstr *in = ir_single_def(h->m->defs, r);
+  bool compares = in && in->op == OP_SETP && !in->guard && in->ops[0].kind == OPD_REG;
+  if (!in || (!compares && !ir_is_simple_arithmetic(in))) return NULL;
+  for (unsigned k = 1; k < in->nops; k++) {
+    const PtxOperand *o = &in->ops[k];
+    if ((o->kind != OPD_REG && o->kind != OPD_INT && o->kind != OPD_VAR) ||
+        o->selector != SEL_NONE || (o->kind == OPD_REG && o->reg->vector))
+      return NULL;
+  }
+  return in;
+}
+
+static bool is_known_before(const Hoist *h, const PtxReg *r, unsigned depth) {
+  if (!h->written[r->id]) return true;
+  const PtxInstr *in = depth < DEEPEST ? computes(h, r) : NULL;
+  for (unsigned k = 1; in && k < in->nops; k++)
+    if (in->ops[k].kind == OPD_REG && !is_known_before(h, in->ops[k].reg, depth + 1)) return false;
+  return in;
+}
+
+static PtxReg *value_before(Hoist *h, PtxReg *r) {
+  if (!h->written[r->id]) return r;
+  for (unsigned i = 0; i < h->n; i++)
+    if (h->of[i] == r) return h->is[i];
+  const PtxInstr *in = computes(h, r);
+  Body *b = h->m->body;
+  PtxOperand *ops = ARENA_ARRAY(&b->func->module->arena, PtxOperand, in->nops);
+  for (unsigned k = 1; k < in->nops; k++) {
+    ops[k] = in->ops[k];
+    if (ops[k].kind == OPD_REG) ops[k].reg = value_before(h, ops[k].reg);
+  }
+  PtxReg *to = body_reg(b, r->type);
+  ops[0] = opd_reg(to);
+  code_instr(h->code, in)->ops = ops;
+  if (h->n < MOST_KNOWN) {
+    h->of[h->n] = r;
+    h->is[h->n++] = to;
+  }
+  return to;
+}
+
+// Code that stands in the copy comes before code that does not: a check in the copy would lead past
+// tests that are not.
+static bool all_hoisted(const Memcheck *m, uint32_t loop) {
+  const IrCfg *cfg = m->body->cfg;
+  for (uint32_t i = 0; i < m->nchecks; i++)
+    if (!m->checks[i].hoisted && ir_in_loop(cfg, cfg->block_of[m->checks[i].instr], loop))
+      return false;
+  return true;
+}
+
+static void hoist_block(Hoist *h, const IrBlock *block, PtxReg *safe) {
+  Memcheck *m = h->m;
+  for (uint32_t i = block->first; i < block->end; i++) {
+    const PtxInstr *in = m->body->cfg->instrs[i];
+    if (!in->guard || !memcheck_is_index_test(in) || !is_known_before(h, in->guard, 0)) continue;
+    PtxReg *guard = value_before(h, in->guard);
+    EMIT(h->code, "and.pred", opd_reg(safe), opd_reg(safe),
+         in->guard_negated ? opd_reg(guard) : opd_not(guard));
+    m->hoisted_tests[i] = true;
+  }
+}
+
+void memcheck_hoist_index_tests(Memcheck *m, uint32_t loop, Code *c, PtxReg *safe) {
+  if (!all_hoisted(m, loop)) return;
+  const IrCfg *cfg = m->body->cfg;
+  const IrLoop *l = &cfg->loops[loop];
+  Arena *a = &m->body->program->scratch;
+  Hoist h = {.m = m, .code = c, .written = ARENA_ARRAY(a, bool, m->body->func->nregs + 1)};
+  for (uint32_t i = 0; i < l->nblocks; i++)
+    for (uint32_t k = cfg->blocks[l->blocks[i]].first; k < cfg->blocks[l->blocks[i]].end; k++)
+      ptx_visit_regs(cfg->instrs[k], mark_written, h.written);
+  for (uint32_t i = 0; i < l->nblocks; i++) hoist_block(&h, &cfg->blocks[l->blocks[i]], safe);
+}
