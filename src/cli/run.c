@@ -378,8 +378,8 @@ int cli_run(const Options *given, char **argv) {
     cli_fail("%s", err.text);
     return code ? code : EXIT_WARPGRIND;
   }
-  static const OptionId files[] = {OPT_LOG_FILE, OPT_JSON,   OPT_SARIF,
-                                   OPT_JUNIT,    OPT_OUTPUT, OPT_LAUNCH_LOG,
+  static const OptionId files[] = {OPT_LOG_FILE,     OPT_JSON,        OPT_SARIF,
+                                   OPT_JUNIT,        OPT_OUTPUT,      OPT_LAUNCH_LOG,
                                    OPT_OPENCL_CALLS, OPT_OPENCL_TIMES};
   for (size_t i = 0; i < ARRAY_LEN(files); i++) {
     o.text[files[i]] = absolute_name(o.text[files[i]]);

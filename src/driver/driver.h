@@ -207,7 +207,7 @@ struct Function {
   SessionKernel *session;
   uint32_t nparams, param_bytes;  // the program's own; info has the parameter a tool added, too
   FunctionSettings settings;
-  Kernel *kernel;  // settings of a library's kernel are the kernel's
+  Kernel *kernel;                     // settings of a library's kernel are the kernel's
   const InterruptKernel *interrupts;  // NULL: it calls none
   // cuFuncSetBlockShape, cuParamSet*
   unsigned legacy_block[3], legacy_shared, legacy_size;
@@ -310,12 +310,12 @@ struct KernelWork {
   bool cooperative, overlaps;  // overlaps: programmatic stream serialization
   int priority;
   CUaccessPolicyWindow window;
-  unsigned char *params;   // owned; info->param_bytes, a tool's record included
-  uint32_t launch;         // the session's number
-  bool captured, checked;  // captured: runs as part of a graph
-  uint32_t record_at;      // where in params the record of a checked one is
-  uint32_t execution;      // number of this run of a captured launch; 0: that of launch
-  SessionInputs *inputs;   // owned: inputs to capture at its start; NULL: none
+  unsigned char *params;         // owned; info->param_bytes, a tool's record included
+  uint32_t launch;               // the session's number
+  bool captured, checked;        // captured: runs as part of a graph
+  uint32_t record_at;            // where in params the record of a checked one is
+  uint32_t execution;            // number of this run of a captured launch; 0: that of launch
+  SessionInputs *inputs;         // owned: inputs to capture at its start; NULL: none
   CUdeviceptr interrupt_memory;  // owned: of a kernel that calls interrupts; 0: it does not
   Stream *interrupt_stream;
 };
@@ -331,7 +331,7 @@ CUresult launch_run(Context *ctx, const KernelWork *k);
 CUresult launch_run_once(Context *ctx, const KernelWork *k);  // without serving its interrupts
 
 // --- interrupts.c: kernels that call functions of the CPU ---
-CUresult interrupts_check(const Function *f, bool captured);  // can it be launched?
+CUresult interrupts_check(const Function *f, bool captured);          // can it be launched?
 CUresult interrupts_prepare(Context *ctx, Stream *s, KernelWork *k);  // memory, the parameter
 CUresult interrupts_serve(Context *ctx, const KernelWork *k);  // it has run: until all have ended
 void interrupts_done(KernelWork *k);
@@ -386,7 +386,7 @@ void events_launch_end(LaunchRun *l);
 CUresult library_call_submit(const LibraryCall *call);
 CUresult library_call_run(const LibraryWork *w);
 bool library_call_more_operands(const Operand *o, uint32_t n);  // LibraryServices.more_operands
-void library_call_wrong_data(const char *why);  // LibraryServices.wrong_data
+void library_call_wrong_data(const char *why);                  // LibraryServices.wrong_data
 bool library_call_is_capturing(const void *stream);
 void library_call_retain(LibraryWork *w);
 void library_call_release(LibraryWork *w);
@@ -427,7 +427,7 @@ typedef struct Work {
       CUstream stream;
     } callback;
     LibraryWork *library;  // counted reference
-    Event *event;  // WORK_RECORD, WORK_WAIT: counted reference
+    Event *event;          // WORK_RECORD, WORK_WAIT: counted reference
     struct {
       CUstreamBatchMemOpParams *ops;
       unsigned count, flags;

@@ -148,8 +148,7 @@ static SessionModule *new_session_module(const CodeImage *code, const Units *uni
 
 // Puts the run's tools into the program. Where they cannot be put in, it runs without, and the
 // report says so.
-static CUresult instrument(const CodeImage *code, Module *m, Units *units, bool known,
-                           Error *err) {
+static CUresult instrument(const CodeImage *code, Module *m, Units *units, bool known, Error *err) {
   SessionModule *s = m->session;
   Woven result;
   Error why = {{0}};

@@ -127,8 +127,8 @@ CUresult cuStreamSynchronize(CUstream handle) {
   TRY(stream_get(handle, &s));
   TRY(not_captured(s));
   session_synchronised(s->legacy ? NULL : s);
-  session_wait_ended(&(SessionHostWait){.call = "cuStreamSynchronize",
-                                        .stream = s->legacy ? NULL : s});
+  session_wait_ended(
+      &(SessionHostWait){.call = "cuStreamSynchronize", .stream = s->legacy ? NULL : s});
   Context *ctx = s->ctx;
   if (s->legacy) {
     pthread_mutex_lock(&queue_lock);

@@ -90,7 +90,7 @@ bool gpu_emit(const GpuSource *s, const GpuRefused *refused, PtxModule **units, 
   emitted->interrupts.listed = weave_takes_list(session_plan());
   bool split = made == n && interrupt_pass(units, n, &emitted->interrupts, err);
   if (split && ((!session_tools() && !session_plan()->find_writes) ||
-                    weave_wanted(units, n, refused, out, err))) {
+                weave_wanted(units, n, refused, out, err))) {
     out->may_wait = may_wait;
     return true;
   }

@@ -208,7 +208,7 @@ static CUfunction find_target(FunctionRecord *r, const GpuPiece *p, const char *
   CUkernel k = NULL;
   if (p->loaded.module)
     return gpu_real.cuModuleGetFunction(&target, p->loaded.module, name) == CUDA_SUCCESS ? target
-                                                                                        : NULL;
+                                                                                         : NULL;
   if (gpu_real.cuLibraryGetKernel(&k, p->loaded.library, name) != CUDA_SUCCESS) return NULL;
   if (r->base.is_kernel) {
     also_function(r, k);

@@ -159,21 +159,21 @@ typedef struct GpuLaunch {
   SessionLaunch event;  // filled in by the caller, but for kernel and device
   CUfunction function;  // what to give the driver: these three
   void **params, **extra;
-  GpuFunction *of;      // NULL: a kernel we know nothing of
-  GpuContext *context;  // NULL if no tool asks
-  bool gone;            // of something that was destroyed; it is not to be made
-  CUresult refused;     // … or what else the program is told; 0: an invalid handle
-  const CUlaunchConfig *config;  // as the program gave it; NULL: it did not
+  GpuFunction *of;                   // NULL: a kernel we know nothing of
+  GpuContext *context;               // NULL if no tool asks
+  bool gone;                         // of something that was destroyed; it is not to be made
+  CUresult refused;                  // … or what else the program is told; 0: an invalid handle
+  const CUlaunchConfig *config;      // as the program gave it; NULL: it did not
   struct GpuInterrupts *interrupts;  // NULL: the kernel calls none
   bool told;
-  struct GpuClosed *closed;  // gpu_closed_end is to follow; NULL: not
-  bool closed_record;        // … the patches have its record
+  struct GpuClosed *closed;           // gpu_closed_end is to follow; NULL: not
+  bool closed_record;                 // … the patches have its record
   SessionClosedLaunch *closed_looks;  // … tools look at memory around it; NULL: none
-  uint32_t number;           // the session has heard of it, as this number
-  bool untold;               // … and others will, when the driver has taken it
-  SessionRun run;            // run_events.c
-  SessionOutputs *outputs;   // buffers to read after it; NULL: none
-  SessionInputs *inputs;     // what was looked at before it; NULL: nothing
+  uint32_t number;                    // the session has heard of it, as this number
+  bool untold;                        // … and others will, when the driver has taken it
+  SessionRun run;                     // run_events.c
+  SessionOutputs *outputs;            // buffers to read after it; NULL: none
+  SessionInputs *inputs;              // what was looked at before it; NULL: nothing
   struct GpuDuration *duration;
   uint32_t duration_number;
   bool duration_measured;  // of gpu_duration_begin, for outputs

@@ -189,7 +189,7 @@ typedef struct GpuPiece {
   const char **vars;
   uint32_t nvars;
   Interrupts interrupts;  // PIECE_OURS: its kernels that call some
-  bool unchanged;  // PIECE_ORIGINAL: since tools have put nothing into its kernels
+  bool unchanged;         // PIECE_ORIGINAL: since tools have put nothing into its kernels
 } GpuPiece;
 enum { PIECE_UNDECIDED, PIECE_ORIGINAL, PIECE_OURS };
 

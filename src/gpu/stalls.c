@@ -96,8 +96,7 @@ static bool tell(struct GpuStalls *s, CuptiSamples *from) {
     for (size_t k = 0; k < MIN(p->nreasons, s->nreasons) && p->name; k++) {
       const char *reason = reason_named(s, p->reasons[k].reason);
       if (reason)
-        session_stalled(
-            &(SessionStall){p->name, reason, at.file, at.line, p->reasons[k].samples});
+        session_stalled(&(SessionStall){p->name, reason, at.file, at.line, p->reasons[k].samples});
     }
   }
   return from->nplaces != 0;

@@ -160,7 +160,7 @@ bool image_read_cubin(Arena *arena, const void *data, size_t size, Cubin *out, E
 typedef struct CubinCode {  // the machine code of one kernel
   const void *code;
   size_t bytes;
-  unsigned arch;                      // 90
+  unsigned arch;                     // 90
   uint32_t param_base, param_bytes;  // where its parameters are in constant bank 0
 } CubinCode;
 bool image_cubin_code(const void *cubin, size_t size, const char *kernel, CubinCode *out);

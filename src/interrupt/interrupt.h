@@ -32,7 +32,7 @@ typedef struct InterruptKernel {
   uint32_t user_params, user_param_bytes;
   struct {
     uint32_t offset, bytes;
-  } * params;  // of the program
+  } * params;              // of the program
   uint32_t context_bytes;  // of one thread: live registers and arguments
   uint32_t place_bytes;    // … and what else a place has
   bool is_listed;          // the second kernel can be entered by some blocks only
@@ -41,9 +41,9 @@ typedef struct InterruptKernel {
   bool saves_blocks;       // threads of a block need each other: see blocks.c
   bool uses_clusters;      // … and those of a cluster: see clusters.c
   uint32_t block_bytes;    // of one block: shared memory that is saved; without dynamic
-  InterruptCall *calls;  // those of one interrupt side by side
-  uint32_t ncalls;       // of interrupts; barriers have numbers behind these
-  uint32_t nstops;       // with barriers and warp operations
+  InterruptCall *calls;    // those of one interrupt side by side
+  uint32_t ncalls;         // of interrupts; barriers have numbers behind these
+  uint32_t nstops;         // with barriers and warp operations
 } InterruptKernel;
 typedef struct Interrupts {
   bool in_line;  // in: launches follow each other before the host knows how the first has ended
@@ -116,9 +116,9 @@ typedef struct InterruptRun {
   const char *shown;  // the kernel's name
   uint64_t number;    // of the launch; no other has it
   uint32_t grid[3], block[3];
-  InterruptLaunch launch;  // what the kernel got
+  InterruptLaunch launch;                    // what the kernel got
   size_t words, block_words, block_threads;  // of marks; threads of a block
-  bool ended;  // a handler has ended the kernel: states are left
+  bool ended;                                // a handler has ended the kernel: states are left
   // of this round, by call: its callers, the rank of the first among those of its interrupt, where
   // their numbers go on the device, and (times INTERRUPT_PARAMS) where the values of each parameter
   const uint32_t *counts;
@@ -161,7 +161,7 @@ typedef struct InterruptDevice {
   void *(*enter)(void *user);                             // a handler is about to run: its stream
   void (*leave)(void *user);                              // it has run: waits for its work
   uint64_t limit_ns;  // a handler that takes longer is named; 0: none is
-  void (*served)(void *user, const InterruptServed *s);   // NULL: nobody wants to know
+  void (*served)(void *user, const InterruptServed *s);  // NULL: nobody wants to know
   void *user;
 } InterruptDevice;
 InterruptRun interrupt_run(const InterruptKernel *k, const InterruptShape *shape,

@@ -44,14 +44,14 @@ typedef struct Stops {
   IrCfg *cfg;
   Stop *list;
   uint32_t n, ncalls;
-  uint32_t nwide;    // columns of 8 bytes in a context; those of 4 are behind them
-  PtxReg *locals;    // holds the address of the thread's local variables; NULL: it has none
-  bool uses_blocks;  // shared memory, barriers or operations of several lanes
-  bool uses_warps;   // … operations of several lanes
-  bool uses_async;   // asynchronous copies, which are waited for
-  bool uses_bulk;    // … and those of bulk groups
+  uint32_t nwide;      // columns of 8 bytes in a context; those of 4 are behind them
+  PtxReg *locals;      // holds the address of the thread's local variables; NULL: it has none
+  bool uses_blocks;    // shared memory, barriers or operations of several lanes
+  bool uses_warps;     // … operations of several lanes
+  bool uses_async;     // asynchronous copies, which are waited for
+  bool uses_bulk;      // … and those of bulk groups
   bool uses_clusters;  // barriers of a cluster
-  bool *counted;     // by instruction, where it ends the thread: see settled.c
+  bool *counted;       // by instruction, where it ends the thread: see settled.c
   Leaving leaving;
 } Stops;
 
@@ -143,37 +143,37 @@ void listed_replace(PtxFunc *f, Listed *out);
 typedef struct Emitter {
   Body *body;
   const Stops *stops;
-  PtxVar *launch;          // the added parameter
-  PtxVar *block;           // shared memory: the program's own, then words; NULL: !uses_blocks
-  uint32_t words_at;       // where in it the words are
-  PtxVar *dynamic;         // the program's dynamic shared memory; NULL: none
-  PtxReg *locals;          // as in Stops; of this function
-  bool resumes;            // this is the second kernel
-  PtxLabel **restored;     // by stop: where a thread goes on
-  bool waits_at_entry;     // for the words of the block to be cleared
-  bool aligned;            // warps reach barriers as a whole
-  PtxReg *per_block;       // .b32: threads of a block; set at the entry. NULL: no barrier is left
-  PtxReg *thread;          // .b64: its number
-  PtxReg *place;           // .b32; the second kernel sets it at the entry
-  uint32_t place_bytes;    // of one
-  bool waits_for_room;     // there may be less room than for all threads
-  const Listed *listed;    // the second kernel, if only some blocks enter it; NULL: all do
-  PtxReg *number;          // .b32: of the block, set at the entry; NULL: special registers tell
-  PtxLabel *leave;         // LEAVING_WAITS: where suspended threads wait; NULL: none does
+  PtxVar *launch;        // the added parameter
+  PtxVar *block;         // shared memory: the program's own, then words; NULL: !uses_blocks
+  uint32_t words_at;     // where in it the words are
+  PtxVar *dynamic;       // the program's dynamic shared memory; NULL: none
+  PtxReg *locals;        // as in Stops; of this function
+  bool resumes;          // this is the second kernel
+  PtxLabel **restored;   // by stop: where a thread goes on
+  bool waits_at_entry;   // for the words of the block to be cleared
+  bool aligned;          // warps reach barriers as a whole
+  PtxReg *per_block;     // .b32: threads of a block; set at the entry. NULL: no barrier is left
+  PtxReg *thread;        // .b64: its number
+  PtxReg *place;         // .b32; the second kernel sets it at the entry
+  uint32_t place_bytes;  // of one
+  bool waits_for_room;   // there may be less room than for all threads
+  const Listed *listed;  // the second kernel, if only some blocks enter it; NULL: all do
+  PtxReg *number;        // .b32: of the block, set at the entry; NULL: special registers tell
+  PtxLabel *leave;       // LEAVING_WAITS: where suspended threads wait; NULL: none does
 } Emitter;
 // What threads of a block know of each other, in shared memory.
 // WORD_LEFT: threads that have left, and ONE_SUSPENDED for each that is suspended.
 // WORD_SAVER: one of them saves the block. WORD_WARPS: the suspended lanes of each warp
 enum { WORD_LEFT = 0, WORD_SAVER = 4, WORD_WARPS = 8, WORDS_BYTES = 8 + 32 * 4 + 8 };
 enum { ONE_SUSPENDED = 1 << 16 };
-void emit_thread_in_block(Code *c, PtxReg *to);  // .b32
-void emit_block_threads(Code *c, PtxReg *to);    // .b32: how many a block has
+void emit_thread_in_block(Code *c, PtxReg *to);    // .b32
+void emit_block_threads(Code *c, PtxReg *to);      // .b32: how many a block has
 void emit_block(Emitter *e, Code *c, PtxReg *to);  // .b64: of the block in the grid
-void emit_listed(Emitter *e, Code *c);           // which block this is; before all else
+void emit_listed(Emitter *e, Code *c);             // which block this is; before all else
 void emit_wait_for_room(Emitter *e, Code *c, PtxReg *taken, bool slots);  // for a place or a slot
-void emit_cluster(Code *c, PtxReg *to);          // .b32: of the cluster in the grid
-void emit_this_thread(Emitter *e, Code *c);      // sets e->thread
-void emit_overflow(Emitter *e, Code *c);         // the stack of the thread is full
+void emit_cluster(Code *c, PtxReg *to);      // .b32: of the cluster in the grid
+void emit_this_thread(Emitter *e, Code *c);  // sets e->thread
+void emit_overflow(Emitter *e, Code *c);     // the stack of the thread is full
 void emit_suspend(Emitter *e, Code *c, const Stop *s);
 void emit_dispatch(Emitter *e, Code *c);  // the entry of the second kernel
 

@@ -20,7 +20,8 @@ static cl_int answer_extensions(OclAnswer to) {
   return result;
 }
 
-// clang-format off: it takes the cases for labels
+// It takes the cases for labels.
+// clang-format off
 #define NUMBER(name, type, ...) \
   case name: return OCL_ANSWER(to, type, (type)(__VA_ARGS__));
 #define TEXT(name, text) \

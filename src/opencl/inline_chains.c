@@ -185,8 +185,8 @@ static void add_chain(Writer *w, uint32_t innermost) {
   while (n--) {
     const char *scope = node(&w->nodes, node_field(chain[n], "scope"));
     char place[64];
-    snprintf(place, sizeof place, "%u %u %u", file_number(w, scope),
-             number_field(chain[n], "line"), number_field(chain[n], "column"));
+    snprintf(place, sizeof place, "%u %u %u", file_number(w, scope), number_field(chain[n], "line"),
+             number_field(chain[n], "column"));
     str_printf(w->out, "\t.loc\t%s", place);
     if (*caller)
       str_printf(w->out, ", function_name $L__info_string%u, inlined_at %s",

@@ -116,8 +116,8 @@ static cl_int set_memory(OclArgument *a, const OclParameter *p, size_t size, con
   if (is_image(p) && (!m || m->type != ocl_image_type_named(p->type))) return CL_INVALID_ARG_VALUE;
   if (!is_image(p) && m && m->image) return CL_INVALID_ARG_VALUE;
   bool reads = strcmp(p->access, "write_only"), writes = strcmp(p->access, "read_only");
-  if (is_image(p) && ((reads && m->flags & CL_MEM_WRITE_ONLY) ||
-                      (writes && m->flags & CL_MEM_READ_ONLY)))
+  if (is_image(p) &&
+      ((reads && m->flags & CL_MEM_WRITE_ONLY) || (writes && m->flags & CL_MEM_READ_ONLY)))
     return CL_INVALID_ARG_VALUE;
   ocl_hold(m);
   ocl_drop(a->memory);

@@ -144,8 +144,9 @@ static uint64_t forbidden_by_mapping(cl_mem m, const OclEntry *e, uint32_t argum
   if (forbidden & NO_READS) {
     char key[160];
     snprintf(key, sizeof key, "mapped %s %s", e->name, e->parameters.data[argument].name);
-    log_once(key, "%s is enqueued while its argument %s is mapped for writing: unmap the buffer "
-                  "before, with clEnqueueUnmapMemObject",
+    log_once(key,
+             "%s is enqueued while its argument %s is mapped for writing: unmap the buffer "
+             "before, with clEnqueueUnmapMemObject",
              e->name, e->parameters.data[argument].name);
   }
   return forbidden;

@@ -36,7 +36,7 @@ static cl_icd_dispatch next, table;
 static const cl_kernel kernel = NULL;
 static const size_t size = 0;
 static const size_t *const region = NULL, *const global_work_size = NULL,
-                   *const local_work_size = NULL;
+                           *const local_work_size = NULL;
 static const cl_uint work_dim = 0;
 
 // A command without an event gets one of ours where times are wanted. What is recorded is what the

@@ -12,15 +12,16 @@ bool layer_times_on(void);
 cl_command_queue_properties layer_profiled_bits(cl_command_queue_properties asked);
 const cl_queue_properties *layer_profiled_list(const cl_queue_properties *asked);
 #define LAYER_PROFILED(properties) \
-  _Generic((properties), cl_command_queue_properties: layer_profiled_bits, \
-           default: layer_profiled_list)(properties)
+  _Generic((properties), cl_command_queue_properties \
+           : layer_profiled_bits, default \
+           : layer_profiled_list)(properties)
 
 typedef struct LayerCommand {
   const char *name;  // of the function
   cl_command_queue queue;
   cl_kernel kernel;  // NULL: none
   cl_event event;
-  bool own_event;  // the program has asked for none: the reference is ours
+  bool own_event;                // the program has asked for none: the reference is ours
   uint64_t begin_ns, end_ns;     // of the call
   size_t size;                   // of a buffer's part; 0: a region, or no transfer
   const size_t *region;          // NULL: none

@@ -35,10 +35,10 @@ static CUresult failed_before(void) { return failure; }
 // What enqueues nothing and waits for nothing. Launches wait by themselves, as late as they can.
 static bool never_waits(const char *name) {
   static const char *const begins[] = {
-      "cuGet",        "cuInit",        "cuDriver",      "cuDeviceGet",   "cuCtxGet",
-      "cuCtxSet",     "cuCtxPush",     "cuCtxPop",      "cuLaunchKernel", "cuFuncGet",
-      "cuKernelGet",  "cuModuleGet",   "cuLibraryGet",  "cuOccupancy",   "cuPointerGet",
-      "cuStreamGet",  "cuStreamIs",    "cuThreadExchange"};
+      "cuGet",       "cuInit",      "cuDriver",        "cuDeviceGet",    "cuCtxGet",
+      "cuCtxSet",    "cuCtxPush",   "cuCtxPop",        "cuLaunchKernel", "cuFuncGet",
+      "cuKernelGet", "cuModuleGet", "cuLibraryGet",    "cuOccupancy",    "cuPointerGet",
+      "cuStreamGet", "cuStreamIs",  "cuThreadExchange"};
   for (unsigned i = 0; i < ARRAY_LEN(begins); i++)
     if (!strncmp(name, begins[i], strlen(begins[i]))) return true;
   return false;
@@ -50,8 +50,8 @@ static void hold(void) {
   __atomic_store_n(&held, targets, __ATOMIC_RELEASE);
   for (unsigned i = 0; i < preload_count; i++)
     if (!never_waits(preload_names[i]))
-      __atomic_store_n(&preload_table[i],
-                       (void *)(preload_stubs + (size_t)i * PRELOAD_STUB_BYTES), __ATOMIC_RELEASE);
+      __atomic_store_n(&preload_table[i], (void *)(preload_stubs + (size_t)i * PRELOAD_STUB_BYTES),
+                       __ATOMIC_RELEASE);
 }
 
 static void hold_calls(void) {

@@ -14,7 +14,7 @@ enum { VARIABLES_MOST = 64, SHARED_START = 1024, DYNAMIC_ALIGN = 16 };
 static const int64_t NOWHERE = -1;
 
 typedef struct Variable {
-  char object[512];  // as linked
+  char object[512];                // as linked
   bool shared, dynamic, of_entry;  // of_entry: declared in the kernel itself
   uint64_t bytes, align;
   int64_t address;

@@ -68,9 +68,10 @@ static bool allocates(const char *name, size_t n, void *user) {
 
 // Functions that return it, or a handle of it.
 static bool creates(const char *name, size_t n, void *user) {
-  static const char *const functions[] = {"clCreateBuffer", "clCreateBufferWithProperties",
-                                          "clCreateImage", "clCreateImageWithProperties",
-                                          "clCreateImage2D", "clCreateImage3D", "clSVMAlloc"};
+  static const char *const functions[] = {"clCreateBuffer",  "clCreateBufferWithProperties",
+                                          "clCreateImage",   "clCreateImageWithProperties",
+                                          "clCreateImage2D", "clCreateImage3D",
+                                          "clSVMAlloc"};
   for (size_t i = 0; i < ARRAY_LEN(functions); i++)
     if (strlen(functions[i]) == n && !strncmp(functions[i], name, n)) return true;
   return false;

@@ -236,7 +236,7 @@ typedef struct Run {
   RunFindings explanations;  // of kinds with EXPLAINS_OTHERS
   RunFindings waiting;       // their tool decides about them when their process has ended
   StrMap count_keys, finding_keys;
-  StrMap proved_sources;  // files that source_proof.c has looked at
+  StrMap proved_sources;    // files that source_proof.c has looked at
   bool leaves_sources_out;  // --no-sources
   StrMap saved_types;       // types.c: name -> id
   U64Map type_bytes;        // id -> size

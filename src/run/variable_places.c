@@ -83,8 +83,7 @@ void run_place_variables(sqlite3 *db, TraceReader *t) {
     uint32_t sites[SITES], n = sites_of(db, u->object, sites), launch = first_launch(db, u->kernel);
     Extent e = {.low = UINT64_MAX, .wanted = u->bytes};
     Error err = {{0}};
-    if (n && launch &&
-        trace_at_sites(t, &(TraceAtSites){launch, sites, n}, extend, &e, &err) &&
+    if (n && launch && trace_at_sites(t, &(TraceAtSites){launch, sites, n}, extend, &e, &err) &&
         e.seen < OPERATIONS && e.high > e.low && e.high - e.low == u->bytes)
       save_place(db, u->row, e.low + u->offset);
   }

@@ -127,15 +127,13 @@ cudaError_t cudaDeviceGetHostAtomicCapabilities(unsigned *out, const int *operat
                                                 unsigned count, int device) {
   cudaError_t e = rt_init();
   const CUatomicOperation *list = (const CUatomicOperation *)operations;
-  return e ? rt_return(e)
-           : rt_done(cuDeviceGetHostAtomicCapabilities(out, list, count, device));
+  return e ? rt_return(e) : rt_done(cuDeviceGetHostAtomicCapabilities(out, list, count, device));
 }
-cudaError_t cudaDeviceGetP2PAtomicCapabilities(unsigned *out, const int *operations,
-                                               unsigned count, int src, int dst) {
+cudaError_t cudaDeviceGetP2PAtomicCapabilities(unsigned *out, const int *operations, unsigned count,
+                                               int src, int dst) {
   cudaError_t e = rt_init();
   const CUatomicOperation *list = (const CUatomicOperation *)operations;
-  return e ? rt_return(e)
-           : rt_done(cuDeviceGetP2PAtomicCapabilities(out, list, count, src, dst));
+  return e ? rt_return(e) : rt_done(cuDeviceGetP2PAtomicCapabilities(out, list, count, src, dst));
 }
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
   RT_ENTER();

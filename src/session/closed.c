@@ -131,8 +131,8 @@ static void find_windows(const SessionCall *call, const SessionClosedLaunch *l, 
     if (!add_window(out, l->pointers.data[i].base)) return;
 }
 
-bool session_closed_record(SessionDevice *d, const SessionCall *call,
-                           const SessionClosedLaunch *l, uint64_t code, WgClosed *out) {
+bool session_closed_record(SessionDevice *d, const SessionCall *call, const SessionClosedLaunch *l,
+                           uint64_t code, WgClosed *out) {
   SessionKernel *k = call->launch->kernel;
   *out = (WgClosed){.code = code,
                     .launch = call->number,
@@ -154,12 +154,12 @@ static void add_pointer(SessionClosedLaunch *l, uint32_t param, uint64_t address
                 r.kind == SESSION_VARIABLE;
   vec_push(&l->pointers,
            ((SessionClosedPointer){.param = param,
-                                     .address = address,
-                                     .base = r.memory.base,
-                                     .size = r.memory.size,
-                                     .steady = steady,
-                                     .tensor = map ? session_tensor_format(map) : SASS_OTHER,
-                                     .is_map = map != NULL}));
+                                   .address = address,
+                                   .base = r.memory.base,
+                                   .size = r.memory.size,
+                                   .steady = steady,
+                                   .tensor = map ? session_tensor_format(map) : SASS_OTHER,
+                                   .is_map = map != NULL}));
 }
 
 static void add_pointers(void *user, const uint8_t *at, size_t offset, size_t size) {

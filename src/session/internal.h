@@ -42,8 +42,8 @@ struct SessionKernel {
   Piece *piece;  // set before code
   // closed.c: names of the tools that patch its machine code; NULL: none. Its places
   const char *patched_by;
-  atomic_bool maps_named;  // the report says that its tensor maps are not known
-  unsigned closed_tools;  // their bits
+  atomic_bool maps_named;            // the report says that its tensor maps are not known
+  unsigned closed_tools;             // their bits
   _Atomic uint64_t closed_launches;  // that could have been checked
   uint32_t closed_sites;
   // launch.c: lines of Python that it was made from; NULL: not known

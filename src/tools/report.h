@@ -77,7 +77,7 @@ typedef struct ToolReport {
   // A limit that the user has set for what it measured is passed: the exit code is that of an
   // error. Adds lines that say so.
   bool (*over_limits)(Run *r, const struct Options *o, Str *out);
-  void (*verdicts)(Run *r, Str *out);           // what its findings amount to
+  void (*verdicts)(Run *r, Str *out);  // what its findings amount to
   const ToolRerun *rerun;
 
   // Measures the GPU at hand, through the library of its driver, and keeps that for later. -1: err
@@ -89,10 +89,10 @@ typedef struct ToolReport {
   const ToolDiff *diff;
 } ToolReport;
 
-const ToolReport *tool_report(const Kind *k);          // never NULL
+const ToolReport *tool_report(const Kind *k);  // never NULL
 bool tool_sees_library_calls(const char *name, size_t len);
-const ToolReport *tool_report_at(unsigned number);     // from 0 on; NULL: there are no more
+const ToolReport *tool_report_at(unsigned number);           // from 0 on; NULL: there are no more
 bool tool_report_named(unsigned number, const char *tools);  // it is in this list, as of --tool
-const ToolRerun *tool_rerun(const struct Options *o);  // that the options ask for; NULL: none
+const ToolRerun *tool_rerun(const struct Options *o);        // that the options ask for; NULL: none
 
 #endif

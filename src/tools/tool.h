@@ -53,7 +53,7 @@ typedef struct Tool {
   void (*closed_begins)(ToolDevice *d, const SessionClosedLaunch *l);
   void (*closed_ends)(ToolDevice *d, const SessionClosedLaunch *l);
   void (*contents_kept)(uint64_t base);  // before allocated
-  void (*launch_unseen)(void);  // any launch but those: it may have written anywhere
+  void (*launch_unseen)(void);           // any launch but those: it may have written anywhere
   // --- devices and launches ---
   void (*device_open)(ToolDevice *d);  // before the first launch. Without session_lock
   // Device memory is taken for the first launch that is checked: room for what the tool keeps
@@ -143,7 +143,7 @@ typedef struct Tool {
   // The program waits for a stream, or for all of them.
   void (*synchronised)(const void *stream, bool all);
   void (*wait_ended)(const SessionHostWait *w);  // … and goes on; also after waits for events
-  void (*range_ended)(const SessionRange *r);  // on the thread that ends it
+  void (*range_ended)(const SessionRange *r);    // on the thread that ends it
   void (*process_ends)(void);
   // --- copies and sets ---
   void (*copy_asked)(const SessionCopy *c);       // the program makes the call

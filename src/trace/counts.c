@@ -79,8 +79,7 @@ static ScanResult count(TraceReader *t, const RowRef *r, void *user, Error *err)
     c->out->blocks[block] += lanes;
     if (access) note_time(c, block, r->row->time & CLOCK);
   }
-  if (site->space == WG_TRACE_SHARED && access)
-    s->passes += bank_conflicts(r, row_bytes(r, site));
+  if (site->space == WG_TRACE_SHARED && access) s->passes += bank_conflicts(r, row_bytes(r, site));
   return SCAN_GO_ON;
 }
 

@@ -38,7 +38,7 @@ typedef struct TraceOp {
   // STORE: what was written; LOAD: what was read; ATOMIC: operand and what it found
   uint8_t value[16], old[16];
   bool value_known, old_known, has_address;
-  bool refused;  // STORE, ATOMIC: a tool found it to be bad, and memory was not written
+  bool refused;      // STORE, ATOMIC: a tool found it to be bad, and memory was not written
   bool from_replay;  // the value was not recorded but follows from what was written before
   uint16_t gave;  // an answer of trace_writers: bytes of the read that come from it, a bit for each
 } TraceOp;

@@ -160,9 +160,17 @@ MANY_AT_A_TIME static void number_more(const uint8_t *restrict bytes, size_t n,
     IS(3)
     IS(4)
     IS(5)
-    IS(6) IS(7) IS(8) IS(9) IS(10) IS(11) IS(12) IS(13) IS(14)
+    IS(6)
+    IS(7)
+    IS(8)
+    IS(9)
+    IS(10)
+    IS(11)
+    IS(12)
+    IS(13)
+    IS(14)
 #undef IS
-        to[i] = k;
+    to[i] = k;
   }
 }
 

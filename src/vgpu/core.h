@@ -74,13 +74,13 @@ struct Code {
   uint32_t reg_bytes;  // registers of one frame; REG_MARGIN bytes behind them may be touched
   uint32_t const_start, const_bytes;  // constant slots in it, filled from `constants`
   char *constants;
-  uint32_t local_bytes;   // frame in local memory
-  bool has_unsupported;   // some instruction cannot be executed
-  U64Map local_offset;    // PtxVar* -> offset + 1
-  uint32_t nregs32;       // estimate of machine registers
-  RegRange program[2];    // bytes of registers of the program; others belong to probes
-  const uint32_t *slots;  // PtxReg.id -> slot; UINT32_MAX: never used
-  U64Map deciding;        // watch.c
+  uint32_t local_bytes;     // frame in local memory
+  bool has_unsupported;     // some instruction cannot be executed
+  U64Map local_offset;      // PtxVar* -> offset + 1
+  uint32_t nregs32;         // estimate of machine registers
+  RegRange program[2];      // bytes of registers of the program; others belong to probes
+  const uint32_t *slots;    // PtxReg.id -> slot; UINT32_MAX: never used
+  U64Map deciding;          // watch.c
   struct Regions *regions;  // compiled forms; NULL: there are none
 };
 Code *code_decode(VgpuKernel *k, FuncSym *f, Error *err);
@@ -172,9 +172,9 @@ struct BlockTurns {
   const Inst *insts;
   uint64_t window;
   Warp *volatile running;  // whose turn it is: for faults
-  char *memory;             // registers of warps that wait: waiting_bytes for each
+  char *memory;            // registers of warps that wait: waiting_bytes for each
   uint64_t waiting_bytes;
-  void (*release)(BlockTurns *t, uint32_t warps);  // these have passed the barrier
+  void (*release)(BlockTurns *t, uint32_t warps);          // these have passed the barrier
   void (*split)(Warp *w, const Inst *at, uint32_t lanes);  // warp_split_lanes
   uint32_t several;         // warps: they wait for each other before stores
   uint32_t access;          // index of the Inst that accesses memory; 0: Warp.mem_pc says it
@@ -183,12 +183,12 @@ struct BlockTurns {
   uint32_t alive, waiting;  // masks of warps: not ended, at the barrier
   // bar.red, by BarrierRed: of the warps that have come, of those that the last barrier released
   uint32_t reduced[4], result[4];
-  const Inst *left;         // TURNS_LEFT: where warp `turn` goes on
+  const Inst *left;  // TURNS_LEFT: where warp `turn` goes on
   // by warp: the head where it waits, with TURNS_BARRIER after a barrier; the store, with
   // TURNS_APART, before which some of its lanes wait; 0: it has not begun. With TURNS_UNLOAD its
   // turn only puts its registers into their slots
   uint32_t at[LANES];
-  uint64_t last[32];        // by load: the address of the last one, to prefetch
+  uint64_t last[32];  // by load: the address of the last one, to prefetch
 };
 typedef TurnsResult TurnsFn(BlockTurns *t);
 TurnsFn *region_turns(const Code *code, unsigned shape, uint64_t *waiting_bytes);  // NULL: none
@@ -272,7 +272,7 @@ struct Launch {
   uint64_t nblocks, ngroups;  // a group is a cluster, or one block; ngroups: of those that run
   VEC(BlockRun) active;       // none: all blocks run
   uint32_t group_size, nthreads, nwarps;
-  uint8_t lane_shape;     // region_lane_shape
+  uint8_t lane_shape;  // region_lane_shape
   // compiled code may run whole blocks; how many it did, and how many it left to the engine
   _Atomic bool whole_blocks;
   _Atomic uint64_t blocks_whole;
@@ -285,7 +285,7 @@ struct Launch {
   uint64_t grid_id;
   uint64_t workspace;  // cooperative groups' grid barrier
   _Atomic uint64_t next_group, done_groups;
-  uint64_t batch;  // groups that a worker takes at once
+  uint64_t batch;                     // groups that a worker takes at once
   _Atomic int stop;                   // VgpuStatus that ends the launch, 0: go on
   uint32_t max_resident;              // groups that may be resident at a time
   uint64_t shuffle_mul, shuffle_add;  // --seed: block order

@@ -32,9 +32,9 @@ typedef struct Group {
   uint64_t rng;
   Watched watched;
   BlockTurns turns;
-  size_t turns_bytes;     // of turns.memory
+  size_t turns_bytes;  // of turns.memory
   bool begun;
-  bool resumed;           // compiled code has left it in the turn of warp `resume`
+  bool resumed;  // compiled code has left it in the turn of warp `resume`
   uint32_t resume;
   struct Group *next;
 } Group;

@@ -14,7 +14,7 @@ typedef struct SparseDesc {
   PtxType a, b, c, d;
   uint32_t sa[MOST_REGS], sb[MOST_REGS], sc[MOST_REGS], sd[MOST_REGS];
   uint32_t meta;
-  uint8_t selector;  // which lanes of four have the metadata
+  uint8_t selector;            // which lanes of four have the metadata
   uint8_t group, units, unit;  // elements in a group, units stored of it, elements in a unit
   bool satfinite;
 } SparseDesc;
@@ -44,7 +44,7 @@ static unsigned place_of_unit(const SparseDesc *d, unsigned code, unsigned unit)
 #define FILL_UP(T, name) \
   static void name(Warp *w, const SparseDesc *d, const T *stored, unsigned first, T *out) { \
     unsigned k = MIN(d->shape.k - first, (unsigned)PART), kept = d->units * d->unit; \
-    memset(out, 0, sizeof *out * ROWS * MMA_ROW); \
+    memset(out, 0, sizeof *out *ROWS *MMA_ROW); \
     for (unsigned row = 0; row < ROWS; row++) \
       for (unsigned g = 0; g < k / d->group; g++) { \
         unsigned group = first / d->group + g, code = group_code(w, d, row, group); \

@@ -61,18 +61,34 @@ static const Inst *run(Warp *w, const Inst *in, unsigned n) {
   return in + 1;
 }
 
-#define RUN(n) \
+#define RUN_NATIVE(n) \
   static const Inst *run_##n(Warp *w, const Inst *in) { return run(w, in, n); }
-RUN(0)
-RUN(1)
-RUN(2)
-RUN(3)
-RUN(4)
-RUN(5)
-RUN(6) RUN(7) RUN(8) RUN(9) RUN(10) RUN(11) RUN(12) RUN(13) RUN(14) RUN(15) RUN(16) RUN(17) RUN(18)
-    RUN(19) RUN(20) RUN(21) RUN(22) RUN(23)
+RUN_NATIVE(0)
+RUN_NATIVE(1)
+RUN_NATIVE(2)
+RUN_NATIVE(3)
+RUN_NATIVE(4)
+RUN_NATIVE(5)
+RUN_NATIVE(6)
+RUN_NATIVE(7)
+RUN_NATIVE(8)
+RUN_NATIVE(9)
+RUN_NATIVE(10)
+RUN_NATIVE(11)
+RUN_NATIVE(12)
+RUN_NATIVE(13)
+RUN_NATIVE(14)
+RUN_NATIVE(15)
+RUN_NATIVE(16)
+RUN_NATIVE(17)
+RUN_NATIVE(18)
+RUN_NATIVE(19)
+RUN_NATIVE(20)
+RUN_NATIVE(21)
+RUN_NATIVE(22)
+RUN_NATIVE(23)
 
-        ExecFn *builtin_native(const char *name) {
+ExecFn *builtin_native(const char *name) {
   static ExecFn *const runs[MOST_NATIVES] = {run_0,  run_1,  run_2,  run_3,  run_4,  run_5,
                                              run_6,  run_7,  run_8,  run_9,  run_10, run_11,
                                              run_12, run_13, run_14, run_15, run_16, run_17,

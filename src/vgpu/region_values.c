@@ -139,9 +139,9 @@ static LaneValue blend(Region *r, const PtxReg *reg, LaneValue v) {
   LaneValue old = region_read(r, reg, true);
   Name now = region_vector(r, &v), was = region_vector(r, &old);
   const char *t = region_int(FORM_VECTOR, v.bits);
-  return region_value(FORM_VECTOR, v.bits,
-                      region_emit(r, "select <32 x i1> %s, %s %s, %s %s", r->mask.text, t, now.text,
-                                  t, was.text));
+  return region_value(
+      FORM_VECTOR, v.bits,
+      region_emit(r, "select <32 x i1> %s, %s %s, %s %s", r->mask.text, t, now.text, t, was.text));
 }
 
 void region_write(Region *r, const PtxReg *reg, LaneValue v) {

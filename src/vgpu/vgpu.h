@@ -134,10 +134,10 @@ typedef struct VgpuStanding {  // lanes of one warp that stand together
   uint32_t barrier, expected, arrived;
   uint32_t needed;  // WARP: lanes that must come
   uint64_t address;
-  bool shared;               // MEMORY: what it reads again and again; 0: not known
-  bool unchanged;            // its registers are the same after thousands of turns
-  bool circles;              // its loop has come back to a state it was in
-  bool fixed;                // … and no way out of the loop depends on anything it changes
+  bool shared;     // MEMORY: what it reads again and again; 0: not known
+  bool unchanged;  // its registers are the same after thousands of turns
+  bool circles;    // its loop has come back to a state it was in
+  bool fixed;      // … and no way out of the loop depends on anything it changes
   // registers: `index` moves by `step`, which holds 0; NULL: no such pair
   const char *index, *step;
 } VgpuStanding;

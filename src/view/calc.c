@@ -14,7 +14,6 @@
 #include <limits.h>
 #include <math.h>
 
-
 typedef struct Parser {
   const char *p;
   Error *err;

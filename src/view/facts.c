@@ -160,10 +160,10 @@ static const char *site_json(ViewDesk *d, uint32_t id) {
 
 static void step_json(ViewDesk *d, uint32_t id, Str *out) {
   str_add(out, "{");
-  ViewRows r = view_rows(
-      d,
-      "SELECT number, " STEP_KIND ", call, direction, width, height, depth FROM step WHERE id = ?",
-      "i", (int64_t)id);
+  ViewRows r = view_rows(d,
+                         "SELECT number, " STEP_KIND
+                         ", call, direction, width, height, depth FROM step WHERE id = ?",
+                         "i", (int64_t)id);
   if (view_next(&r)) {
     json_number(out, "number", view_column(&r, 0));
     json_text(out, "kind", view_column_text(&r, 1));

@@ -190,17 +190,16 @@ void view_answer_flow(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   kernel_names(d, a);
   UseList uses = {0};
   if (with_steps)
-    read_uses(
-        d,
-        view_one(d,
-                 "SELECT min(launch) FROM (SELECT launch FROM " STEPS_SHOWN
-                 " ORDER BY id LIMIT ? OFFSET ?) WHERE launch > 0",
-                 "ii", (int64_t)most, (int64_t)skip),
-        view_one(d,
-                 "SELECT max(launch) FROM (SELECT launch FROM " STEPS_SHOWN
-                 " ORDER BY id LIMIT ? OFFSET ?)",
-                 "ii", (int64_t)most, (int64_t)skip),
-        &uses);
+    read_uses(d,
+              view_one(d,
+                       "SELECT min(launch) FROM (SELECT launch FROM " STEPS_SHOWN
+                       " ORDER BY id LIMIT ? OFFSET ?) WHERE launch > 0",
+                       "ii", (int64_t)most, (int64_t)skip),
+              view_one(d,
+                       "SELECT max(launch) FROM (SELECT launch FROM " STEPS_SHOWN
+                       " ORDER BY id LIMIT ? OFFSET ?)",
+                       "ii", (int64_t)most, (int64_t)skip),
+              &uses);
 #define LAUNCH_COLUMNS \
   "l.kernel, l.grid_x * l.grid_y * l.grid_z, l.block_x * l.block_y * l.block_z, 0"
   ViewRows r =

@@ -18,8 +18,9 @@
   F(MHD_lookup_connection_value) \
   F(MHD_get_connection_values) \
   F(MHD_get_connection_info) \
-  F(MHD_set_connection_option) F(MHD_create_response_from_buffer) F(MHD_add_response_header) \
-      F(MHD_queue_response) F(MHD_destroy_response)
+  F(MHD_set_connection_option) \
+  F(MHD_create_response_from_buffer) \
+  F(MHD_add_response_header) F(MHD_queue_response) F(MHD_destroy_response)
 static struct {
 #define F(name) __typeof__(name) *name;
   FUNCTIONS(F)
@@ -54,7 +55,7 @@ typedef struct Server {
   _Atomic bool ending;  // no more questions are taken
   char token[VIEW_TOKEN_TEXT];
   ViewVisitors visitors;
-  char host[2][64];  // what the Host header may be
+  char host[2][64];            // what the Host header may be
   ViewBackground *background;  // NULL: the file is being written
   ViewCompare *compare;        // NULL: there is one file
   pthread_mutex_t lock;

@@ -34,8 +34,8 @@ void view_visitors_expire(ViewVisitors *v,
 // --- background_races.c ---
 typedef struct ViewBackground ViewBackground;
 ViewBackground *view_background_start(const char *path);
-void view_background_stop(ViewBackground *b);  // it gives up soon; NULL: nothing
-void view_background_resume(ViewBackground *b);  // goes on where it was stopped
+void view_background_stop(ViewBackground *b);                   // it gives up soon; NULL: nothing
+void view_background_resume(ViewBackground *b);                 // goes on where it was stopped
 void view_background_question(ViewBackground *b, bool begins);  // or ends; the search gives way
 void view_answer_race_state(ViewBackground *b, ViewAnswer *a);
 

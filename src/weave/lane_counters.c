@@ -9,7 +9,7 @@
 enum { MOST_GROUPS = 16, LANES = 32, NOWHERE = 255 };
 
 typedef struct CountLanes {
-  PtxReg *slot;     // number of this lane; NOWHERE: nothing is to be counted in this launch
+  PtxReg *slot;       // number of this lane; NOWHERE: nothing is to be counted in this launch
   uint32_t first, n;  // counters of blocks: first …
   uint32_t second;    // first instruction of the second body
   // By counter of a block and by group of 32 blocks; NULL: not used. In which bodies it is

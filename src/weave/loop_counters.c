@@ -11,7 +11,7 @@ enum { REGISTERS = 8, SHORT_REGISTERS = 16 };
 typedef struct Kept {
   uint32_t counter;
   PtxReg *reg;
-  PtxReg *only;  // lanes whose register counts; NULL: all
+  PtxReg *only;   // lanes whose register counts; NULL: all
   bool by_lanes;  // every lane has a part of the sum
 } Kept;
 typedef struct KeptLoop {
@@ -157,8 +157,7 @@ static void add_sum_to_memory(Counting *w, Code *c, const Kept *k, PtxReg *guard
   PtxOperand part = opd_reg(k->reg), none = opd_imm(0);
   code_guard(c, NULL, false);
   if (guard)
-    EMIT(c, "selp.b32", opd_reg(sum), negated ? none : part, negated ? part : none,
-         opd_reg(guard));
+    EMIT(c, "selp.b32", opd_reg(sum), negated ? none : part, negated ? part : none, opd_reg(guard));
   else EMIT(c, "mov.b32", opd_reg(sum), part);
   EMIT(c, "activemask.b32", opd_reg(lanes));
   if (count_may_reduce(b)) {

@@ -19,8 +19,7 @@ bool tools_need_each_object(unsigned tools) {
 
 bool tools_hear_nvtx(unsigned tools) {
   bool any = false;
-  for (unsigned t = 0; t < ARRAY_LEN(passes); t++)
-    any |= (tools >> t & 1) && passes[t]->hears_nvtx;
+  for (unsigned t = 0; t < ARRAY_LEN(passes); t++) any |= (tools >> t & 1) && passes[t]->hears_nvtx;
   return any;
 }
 

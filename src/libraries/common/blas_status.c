@@ -3,7 +3,8 @@
 const char *blas_status_name(Status s) {
   switch (s) {
 #define STATUS(name, code, words) \
-  case name: return "CUBLAS_STATUS_" #name;
+  case name: \
+    return "CUBLAS_STATUS_" #name;
 #include "libraries/common/blas_status.def"
 #undef STATUS
   }
@@ -13,7 +14,8 @@ const char *blas_status_name(Status s) {
 const char *blas_status_words(Status s) {
   switch (s) {
 #define STATUS(name, code, words) \
-  case name: return words;
+  case name: \
+    return words;
 #include "libraries/common/blas_status.def"
 #undef STATUS
   }

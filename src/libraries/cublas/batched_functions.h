@@ -178,12 +178,8 @@ EXPORT Status PASTE(cublas, T, geqrfBatched, )(const Handle *h, int m, int n, E 
   REQUIRE(lda >= MAX_OF(1, m), "lda is smaller than m");
   if (info) *info = 0;
   if (!m || !n || !batch) return SUCCESS;
-  BatchWork w = {.m = m,
-                 .n = n,
-                 .lda = lda,
-                 .batch = batch,
-                 .a = (void *const *)a,
-                 .b = (void *const *)tau};
+  BatchWork w = {
+      .m = m, .n = n, .lda = lda, .batch = batch, .a = (void *const *)a, .b = (void *const *)tau};
   LibraryCall c = {
       .name = call_name, .run = LOCAL(run_geqrf), .arguments = &w, .argument_bytes = sizeof w};
   add_pointers(&c, "Aarray", a, batch);

@@ -116,8 +116,8 @@ static void LOCAL(run_syr2)(void *p) {
   for (int64_t j = 0; j < w->n; j++) {
     int64_t from = w->uplo == 'L' ? j : 0, end = w->uplo == 'L' ? w->n : j + 1;
     for (int64_t i = from; i < end; i++)
-      a[i + j * w->lda] +=
-          alpha * (x[i * w->incx] * y[j * w->incy] + y[i * w->incy] * x[j * w->incx]);
+      a[i + j * w->lda] += alpha *
+                           (x[i * w->incx] * y[j * w->incy] + y[i * w->incy] * x[j * w->incx]);
   }
 }
 RUN_SPR(hpr)

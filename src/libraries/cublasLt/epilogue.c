@@ -229,8 +229,7 @@ static void put_input_sums(const Epilogue *e, const GemmWork *g, int64_t batch) 
 
 void epilogue_apply(const Epilogue *e, const GemmWork *g, double *sums, int64_t batch) {
   Largest most = {0};
-  for (int64_t j = 0; sums && j < g->n; j++)
-    finish_column(e, g, sums + j * g->m, batch, j, &most);
+  for (int64_t j = 0; sums && j < g->n; j++) finish_column(e, g, sums + j * g->m, batch, j, &most);
   if (sums && e->flags & BIAS_GRADIENT) put_row_sums(e, g, sums, batch);
   if (e->flags & (BIAS_GRADIENT_A | BIAS_GRADIENT_B)) put_input_sums(e, g, batch);
   for (int64_t i = 0; sums && e->scale_d && i < g->m * g->n; i++) sums[i] *= *e->scale_d;

@@ -139,9 +139,8 @@ static Status submit(const Matmul *w, const void *stream) {
 EXPORT Status cublasLtMatmul(void *handle, const void *description, const void *alpha,
                              const void *pa, const void *layout_a, const void *pb,
                              const void *layout_b, const void *beta, const void *pc,
-                             const void *layout_c, void *pd, const void *layout_d,
-                             const void *algo, void *workspace, size_t workspace_bytes,
-                             const void *stream) {
+                             const void *layout_c, void *pd, const void *layout_d, const void *algo,
+                             void *workspace, size_t workspace_bytes, const void *stream) {
   if (!handle) return NOT_INITIALIZED;
   const Attributes *d = attributes_of(description),
                    *layouts[4] = {attributes_of(layout_a), attributes_of(layout_b),

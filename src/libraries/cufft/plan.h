@@ -24,5 +24,5 @@ Result cufftPlan1d(int *handle, int nx, int type, int batch);
 Result cufftPlan2d(int *handle, int nx, int ny, int type);
 Result cufftPlan3d(int *handle, int nx, int ny, int nz, int type);
 Result cufftPlanMany(int *handle, int rank, int *n, int *inembed, int istride, int idist,
-                  int *onembed, int ostride, int odist, int type, int batch);
+                     int *onembed, int ostride, int odist, int type, int batch);
 #endif

@@ -30,8 +30,8 @@ EXPORT Result cufftEstimateMany(int rank, int *n, int *inembed, int istride, int
                                 int *onembed, int ostride, int odist, int type, int batch,
                                 size_t *work) {
   int h = 0;
-  Result r =
-      cufftPlanMany(&h, rank, n, inembed, istride, idist, onembed, ostride, odist, type, batch);
+  Result r = cufftPlanMany(&h, rank, n, inembed, istride, idist, onembed, ostride, odist, type,
+                           batch);
   return size_of(r, h, work);
 }
 

@@ -14,22 +14,17 @@ typedef struct EigenSpace {
 static void call_lapack(const Work *w, EigenSpace *s) {
   char job = w->vectors ? 'V' : 'N', uplo = uplo_letter(w);
   bool complex = number_is_complex(w->type);
-  if (w->b && complex)
-    LAPACK2(w, sygvd, hegvd)
-    (&w->itype, &job, &uplo, &w->n, w->a, &w->lda, w->b, &w->ldb, w->values, s->work, &s->lwork,
-     s->rwork, &s->lrwork, s->iwork, &s->liwork, &s->info, (size_t)1, (size_t)1);
-  else if (w->b)
-    LAPACK2(w, sygvd, hegvd)
-    (&w->itype, &job, &uplo, &w->n, w->a, &w->lda, w->b, &w->ldb, w->values, s->work, &s->lwork,
-     s->iwork, &s->liwork, &s->info, (size_t)1, (size_t)1);
-  else if (complex)
-    LAPACK2(w, syevd, heevd)
-    (&job, &uplo, &w->n, w->a, &w->lda, w->values, s->work, &s->lwork, s->rwork, &s->lrwork,
-     s->iwork, &s->liwork, &s->info, (size_t)1, (size_t)1);
-  else
-    LAPACK2(w, syevd, heevd)
-    (&job, &uplo, &w->n, w->a, &w->lda, w->values, s->work, &s->lwork, s->iwork, &s->liwork,
-     &s->info, (size_t)1, (size_t)1);
+  if (w->b && complex) LAPACK2(w, sygvd, hegvd)
+  (&w->itype, &job, &uplo, &w->n, w->a, &w->lda, w->b, &w->ldb, w->values, s->work, &s->lwork,
+   s->rwork, &s->lrwork, s->iwork, &s->liwork, &s->info, (size_t)1, (size_t)1);
+  else if (w->b) LAPACK2(w, sygvd, hegvd)(&w->itype, &job, &uplo, &w->n, w->a, &w->lda, w->b,
+                                          &w->ldb, w->values, s->work, &s->lwork, s->iwork,
+                                          &s->liwork, &s->info, (size_t)1, (size_t)1);
+  else if (complex) LAPACK2(w, syevd, heevd)(&job, &uplo, &w->n, w->a, &w->lda, w->values, s->work,
+                                             &s->lwork, s->rwork, &s->lrwork, s->iwork, &s->liwork,
+                                             &s->info, (size_t)1, (size_t)1);
+  else LAPACK2(w, syevd, heevd)(&job, &uplo, &w->n, w->a, &w->lda, w->values, s->work, &s->lwork,
+                                s->iwork, &s->liwork, &s->info, (size_t)1, (size_t)1);
 }
 
 static int decompose(const Work *w) {

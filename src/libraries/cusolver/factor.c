@@ -27,10 +27,9 @@ static int lu_without_pivots(const Work *w) {
     numbers_narrow(scale, w->type, inverse, 1);
     void *column = element_at(w, w->a, w->lda, k + 1, k);
     if (below > 0) LAPACK(w, scal)(&below, scale, column, &one);
-    if (below > 0 && right > 0)
-      LAPACK2(w, ger, geru)
-      (&below, &right, minus, column, &one, element_at(w, w->a, w->lda, k, k + 1), &w->lda,
-       element_at(w, w->a, w->lda, k + 1, k + 1), &w->lda);
+    if (below > 0 && right > 0) LAPACK2(w, ger, geru)
+    (&below, &right, minus, column, &one, element_at(w, w->a, w->lda, k, k + 1), &w->lda,
+     element_at(w, w->a, w->lda, k + 1, k + 1), &w->lda);
   }
   return 0;
 }
@@ -68,9 +67,8 @@ static void run_getrs(void *p) {
       free(pivots);
       pivots = NULL;
     }
-  if (pivots)
-    LAPACK(w, getrs)
-    (&trans, &w->n, &w->nrhs, w->a, &w->lda, pivots, w->b, &w->ldb, &info, (size_t)1);
+  if (pivots) LAPACK(w, getrs)
+  (&trans, &w->n, &w->nrhs, w->a, &w->lda, pivots, w->b, &w->ldb, &info, (size_t)1);
   set_info(w, info);
   free(pivots);
 }
@@ -224,9 +222,8 @@ static void run_sytrs(void *p) {
   const Work *w = p;
   char uplo = uplo_letter(w);
   int info = -1, *pivots = pivots_load(w, w->n, w->n);
-  if (pivots)
-    LAPACK(w, sytrs)
-    (&uplo, &w->n, &w->nrhs, w->a, &w->lda, pivots, w->b, &w->ldb, &info, (size_t)1);
+  if (pivots) LAPACK(w, sytrs)
+  (&uplo, &w->n, &w->nrhs, w->a, &w->lda, pivots, w->b, &w->ldb, &info, (size_t)1);
   set_info(w, info);
   free(pivots);
 }

@@ -124,7 +124,8 @@ EXPORT Status cusparseDestroyMatDescr(LegacyMatrix *m) { return object_destroy(m
     return SUCCESS; \
   } \
   EXPORT int cusparseGetMat##function(const LegacyMatrix *m) { \
-    return IS(m, LEGACY) ? m->field : 0; \
+    return IS(m, LEGACY) \
+    ? m->field : 0; \
   }
 MATRIX_SETTING(Type, type)
 MATRIX_SETTING(FillMode, fill)

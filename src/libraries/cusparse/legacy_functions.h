@@ -163,12 +163,14 @@ EXPORT Status API(bsrmm)(const Handle *h, int direction, int trans, int transb, 
 }
 
 // --- sums, and conversions between elements and blocks ---
-EXPORT Status API(csrgeam2_bufferSizeExt)(
-    const Handle *h, int m, int n, const E *alpha, const LegacyMatrix *da, int count_a,
-    const E *values_a, const int *offsets_a, const int *columns_a, const E *beta,
-    const LegacyMatrix *db, int count_b, const E *values_b, const int *offsets_b,
-    const int *columns_b, const LegacyMatrix *dc, const E *values_c, const int *offsets_c,
-    const int *columns_c, size_t *bytes) {
+EXPORT Status API(csrgeam2_bufferSizeExt)(const Handle *h, int m, int n, const E *alpha,
+                                          const LegacyMatrix *da, int count_a, const E *values_a,
+                                          const int *offsets_a, const int *columns_a, const E *beta,
+                                          const LegacyMatrix *db, int count_b, const E *values_b,
+                                          const int *offsets_b, const int *columns_b,
+                                          const LegacyMatrix *dc, const E *values_c,
+                                          const int *offsets_c, const int *columns_c,
+                                          size_t *bytes) {
   return buffer_size(h, bytes);
 }
 EXPORT Status API(csrgeam2)(const Handle *h, int m, int n, const E *alpha, const LegacyMatrix *da,
@@ -192,8 +194,7 @@ EXPORT Status API(csrgeam2)(const Handle *h, int m, int n, const E *alpha, const
 }
 EXPORT Status API(csr2bsr)(const Handle *h, int direction, int m, int n, const LegacyMatrix *da,
                            const E *values, const int *offsets, const int *columns, int block,
-                           const LegacyMatrix *dc, E *to_values, int *to_offsets,
-                           int *to_columns) {
+                           const LegacyMatrix *dc, E *to_values, int *to_offsets, int *to_columns) {
   BEGIN(h);
   REQUIRE(IS(da, LEGACY) && IS(dc, LEGACY), "a descriptor is none, or was destroyed");
   REQUIRE(block > 0, "a block is empty");
@@ -205,8 +206,7 @@ EXPORT Status API(csr2bsr)(const Handle *h, int direction, int m, int n, const L
 }
 EXPORT Status API(bsr2csr)(const Handle *h, int direction, int mb, int nb, const LegacyMatrix *da,
                            const E *values, const int *offsets, const int *columns, int block,
-                           const LegacyMatrix *dc, E *to_values, int *to_offsets,
-                           int *to_columns) {
+                           const LegacyMatrix *dc, E *to_values, int *to_offsets, int *to_columns) {
   BEGIN(h);
   REQUIRE(IS(da, LEGACY) && IS(dc, LEGACY), "a descriptor is none, or was destroyed");
   REQUIRE(block > 0, "a block is empty");

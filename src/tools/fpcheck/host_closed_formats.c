@@ -35,8 +35,11 @@ static uint32_t chosen_format(const SessionClosedLaunch *l) {
 static const struct {
   const char *text;
   SassFormat format;
-} names_of_formats[] = {{"bf16", SASS_BF16}, {"tf32", SASS_F32}, {"f16", SASS_F16},
-                        {"f32", SASS_F32},   {"f64", SASS_F64}};
+} names_of_formats[] = {{"bf16", SASS_BF16},
+                        {"tf32", SASS_F32},
+                        {"f16", SASS_F16},
+                        {"f32", SASS_F32},
+                        {"f64", SASS_F64}};
 
 // xmma_gemm_<A><B>_<result><sums>_<factors>: the third of these
 static uint32_t format_of_xmma(const char *name) {

@@ -115,6 +115,9 @@ static void json(Run *r, const RunFinding *f, Str *out) {
   str_addc(out, '}');
 }
 
-const ToolReport tool_report_initcheck = {
-    .library_calls = true,
-    .receive = receive, .settle = settle, .detail = detail, .describe = describe, .json = json};
+const ToolReport tool_report_initcheck = {.library_calls = true,
+                                          .receive = receive,
+                                          .settle = settle,
+                                          .detail = detail,
+                                          .describe = describe,
+                                          .json = json};

@@ -51,9 +51,8 @@ static void prepare_function(Program *p, PtxFunc *f) {
   IrCfg *cfg = ir_cfg_build(f, &err);
   if (!cfg) return;  // says so itself when the passes ask for it
   IrProvenance *provenance = ir_provenance_build(cfg);
-  bool shared = false,
-       doubles = reads_parameters_only(cfg, provenance, &shared) &&
-                 !(shared && f->nstmts > LARGEST_WITH_SHARED);
+  bool shared = false, doubles = reads_parameters_only(cfg, provenance, &shared) &&
+                                 !(shared && f->nstmts > LARGEST_WITH_SHARED);
   ir_provenance_free(provenance);
   ir_cfg_free(cfg);
   if (doubles) second_body_make(p, f, &info->second);

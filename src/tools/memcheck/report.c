@@ -54,6 +54,9 @@ static void json(Run *r, const RunFinding *f, Str *out) {
   if (is_index(f)) str_printf(out, ",\"index\":%lld", index_of(f));
 }
 
-const ToolReport tool_report_memcheck = {
-    .library_calls = true,
-    .receive = receive, .title = title, .detail = detail, .where = where, .json = json};
+const ToolReport tool_report_memcheck = {.library_calls = true,
+                                         .receive = receive,
+                                         .title = title,
+                                         .detail = detail,
+                                         .where = where,
+                                         .json = json};

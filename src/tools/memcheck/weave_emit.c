@@ -65,8 +65,8 @@ static uint32_t space_of(const Check *c) {
 
 uint32_t memcheck_what(const Memcheck *m, const Check *c) {
   uint32_t clusters = m->body->func->module->sm >= 90 ? WG_WHAT_CLUSTERS : 0;
-  return c->access | (c->var ? WG_WHAT_OBJECT : 0) |
-         (c->inserts ? WG_WHAT_INSERTS : 0) | space_of(c) << WG_WHAT_SPACE | clusters |
+  return c->access | (c->var ? WG_WHAT_OBJECT : 0) | (c->inserts ? WG_WHAT_INSERTS : 0) |
+         space_of(c) << WG_WHAT_SPACE | clusters |
          (uint32_t)__builtin_ctz(c->align) << WG_WHAT_ALIGN;
 }
 

@@ -198,9 +198,9 @@ static void send_uniform(const Counted *c, const ProfileSite *s) {
 }
 
 static void send_occupancy(const Counted *c, const ProfileSite *s) {
-  uint64_t v[OCCUPANCY_COUNT] = {
-      [OCCUPANCY_ACTIVE] = sum_of(c, s->slot + STAMP_ACTIVE) + sum_of(c, s->slot + STAMP_LAST),
-      [OCCUPANCY_CYCLES] = sum_of(c, s->slot + STAMP_CYCLES)};
+  uint64_t v[OCCUPANCY_COUNT] = {[OCCUPANCY_ACTIVE] = sum_of(c, s->slot + STAMP_ACTIVE) +
+                                                      sum_of(c, s->slot + STAMP_LAST),
+                                 [OCCUPANCY_CYCLES] = sum_of(c, s->slot + STAMP_CYCLES)};
   // threads that ended elsewhere, in a function or by a trap: the sums mean nothing
   bool all_ended = (uint32_t)sum_of(c, s->slot + STAMP_RESIDENT) == 0;
   if (v[OCCUPANCY_CYCLES] && all_ended) send(s, MEASURE_OCCUPANCY, v, OCCUPANCY_COUNT);

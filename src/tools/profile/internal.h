@@ -142,8 +142,8 @@ void lanes_at_end(Profiling *w, Code *c, const LaneSite *k);
 void lanes_out_of_line(Profiling *w, Code *cold, LaneSite *k);
 
 // --- weave_sample.c: which executions of an access are looked at ---
-bool sample_wanted(const Profiling *w);     // false: all of them
-uint32_t sample_word(Profiling *w);         // a word of memory that accesses of one block share
+bool sample_wanted(const Profiling *w);  // false: all of them
+uint32_t sample_word(Profiling *w);      // a word of memory that accesses of one block share
 void sample_decide(Profiling *w, Code *c, uint32_t word);  // sets Profiling.look
 // The decision that the accesses at the end of a block share with those of other blocks.
 SampleGroup *sample_group(Profiling *w, uint32_t block);

@@ -141,9 +141,9 @@ static bool check(void *user, const Budget *b) {
     compare(c, b, "the program", advice_of(c->model, NULL, b->metric));
   Arena *arena = &c->model->run->arena;
   if (!found)  // a limit that is never looked at would pass for ever
-    add_limit(c, (RunLimit){arena_printf(arena, "%s of %s", b->metric, b->kernel),
-                            arena_printf(arena, "no kernel with %s in its name was launched",
-                                         b->kernel)});
+    add_limit(c, (RunLimit){
+                     arena_printf(arena, "%s of %s", b->metric, b->kernel),
+                     arena_printf(arena, "no kernel with %s in its name was launched", b->kernel)});
   return true;
 }
 

@@ -51,7 +51,7 @@ typedef struct KernelProfile {
   // of graphs: nodes that were captured; how often they ran, where that is known
   uint64_t nodes, node_runs;
   uint64_t runs;  // launches, and runs of nodes as far as they are known
-  uint64_t ns;  // of all launches on a GPU, without our code; 0: not known
+  uint64_t ns;    // of all launches on a GPU, without our code; 0: not known
   // launches whose time is known; those of them that take less than a launch costs
   uint64_t timed, short_launches, short_ns;
   const char *first_file;
@@ -84,9 +84,9 @@ void profile_model_build(Run *r, ProfileModel *m);
 void profile_model_free(ProfileModel *m);
 // gain: by how much the part would get shorter
 void profile_advise(ProfileModel *m, const KernelProfile *k, Advice a, Part part, double gain);
-double profile_kernel_ns(const KernelProfile *k);  // by the model
+double profile_kernel_ns(const KernelProfile *k);       // by the model
 double profile_achieved_warps(const KernelProfile *k);  // of a multiprocessor; 0: not measured
-double profile_spilled_bytes(const KernelProfile *k);  // of all threads, stored and loaded
+double profile_spilled_bytes(const KernelProfile *k);   // of all threads, stored and loaded
 
 // of the requests of an access: how many were no estimate
 uint64_t profile_looked_at(const RunMeasure *m);

@@ -15,7 +15,7 @@ typedef struct Peaks {
   const char *device;  // whose they are: "an H200"
 } Peaks;
 
-void peaks_of(Run *r, Peaks *p);             // what the run is to be compared with
+void peaks_of(Run *r, Peaks *p);              // what the run is to be compared with
 bool peaks_keep(const Peaks *p, Error *err);  // for later runs
 void peaks_print(const Peaks *p);
 const char *peak_name(PeakId id);

@@ -8,7 +8,7 @@ struct Options;
 
 void resources_start(const struct Options *o);  // before the program is started
 void resources_read(Run *run);                  // as measures of the run; once
-bool resources_are_live(void);  // the run is being made by this command
+bool resources_are_live(void);                  // the run is being made by this command
 void resources_end(void);
 
 // --- report_spills.c ---

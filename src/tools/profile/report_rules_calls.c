@@ -175,8 +175,7 @@ static const RunMeasure *first_launch(const ProfileModel *m, const KernelProfile
   return NULL;
 }
 
-static void advise_fewer(ProfileModel *m, const KernelProfile *k, ShortLaunches s,
-                         const char *of) {
+static void advise_fewer(ProfileModel *m, const KernelProfile *k, ShortLaunches s, const char *of) {
   advise(m, RULE_SMALL_LAUNCHES, first_launch(m, k),
          arena_printf(&m->arena,
                       "%llu launches%s of %.1f microseconds each; a launch costs some %.0f",

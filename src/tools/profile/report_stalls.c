@@ -20,7 +20,7 @@ typedef struct StallLine {
 typedef struct Stalls {
   Reason reasons[REASONS];  // the most samples first
   uint32_t n;
-  uint64_t samples;  // of warps that wait, are selected, or could have been
+  uint64_t samples;      // of warps that wait, are selected, or could have been
   VEC(StallLine) lines;  // the most samples first
 } Stalls;
 
@@ -95,8 +95,7 @@ static void lines_text(const Stalls *s, bool all, Str *out) {
     double share = 100 * (double)l->samples / (double)s->samples;
     if (i && share < (all ? 1 : 5)) break;
     str_printf(out, "    %s:%u: %.0f%% of the samples", report_path(l->file), l->line, share);
-    if (l->main.samples)
-      str_printf(out, ", most of them wait for %s", words_for(l->main.name));
+    if (l->main.samples) str_printf(out, ", most of them wait for %s", words_for(l->main.name));
     str_addc(out, '\n');
   }
 }

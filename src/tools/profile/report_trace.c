@@ -55,7 +55,7 @@ static void add_ranges(const ProfileModel *m, uint64_t first, Str *s) {
   for (uint32_t i = 0; i < r.bars.len; i++) {
     const RangeBar *b = &r.bars.data[i];
     const uint64_t *v = b->m->v;
-    Event e = {b->m->text, "nvtx", b->first, (double)MAX(b->end, b->first) - b->first,
+    Event e = {b->m->text,           "nvtx", b->first, (double)MAX(b->end, b->first) - b->first,
                v[RANGE_HOST_THREAD], first};
     if (m->has_times) {
       e.at = ((double)v[RANGE_BEGIN] - (double)first) / 1e3;
@@ -111,17 +111,23 @@ bool profile_trace_write(const ProfileModel *m, const char *path, Error *err) {
     const RunMeasure *x = m->calls.data[i];
     const uint64_t *v = x->v;
     bool timed = m->has_times;
-    Event host = {name_of(m, x), "host", timed ? (double)(v[CALL_BEGIN] - first) / 1e3 : i,
+    Event host = {name_of(m, x),
+                  "host",
+                  timed ? (double)(v[CALL_BEGIN] - first) / 1e3 : i,
                   timed ? (double)(v[CALL_END] - v[CALL_BEGIN]) / 1e3 : 1,
-                  v[CALL_HOST_THREAD], first};
+                  v[CALL_HOST_THREAD],
+                  first};
     if (v[CALL_KIND] != CALL_NODE || !v[CALL_STARTED]) {  // nobody asked for a node by itself
       add_event(&s, &host, x);
       add_row(&rows, (TraceRow){x->process, v[CALL_HOST_THREAD], 0});
     }
     if (!v[CALL_STARTED] || v[CALL_STARTED] < first) continue;
-    Event device = {host.name, "device", (double)(v[CALL_STARTED] - first) / 1e3,
+    Event device = {host.name,
+                    "device",
+                    (double)(v[CALL_STARTED] - first) / 1e3,
                     (double)(v[CALL_ENDED] - v[CALL_STARTED]) / 1e3,
-                    row_of(v[CALL_STREAM]), first};
+                    row_of(v[CALL_STREAM]),
+                    first};
     add_event(&s, &device, x);
     add_row(&rows, (TraceRow){x->process, device.row, v[CALL_STREAM]});
   }

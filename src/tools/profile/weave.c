@@ -175,9 +175,7 @@ static bool leaves_code(const Program *p) {
   return (p->plan->tool_options[TOOL_PROFILE] & (ONLY_TIMELINE | STAMPS)) == ONLY_TIMELINE;
 }
 
-static bool only_stamps(const Program *p) {
-  return p->plan->tool_options[TOOL_PROFILE] & STAMPS;
-}
+static bool only_stamps(const Program *p) { return p->plan->tool_options[TOOL_PROFILE] & STAMPS; }
 
 static void begin(Program *p) {
   if (leaves_code(p)) return;

@@ -68,7 +68,7 @@ typedef struct RaceCheck {  // one kernel
   // something is done later than where it stands; in global memory
   bool has_async, has_global_async;
   PtxReg *row[4], *row_half;  // tools/racecheck/weave_row.c; NULL: not needed yet
-  PtxReg *groups[2];  // of cp.async, of bulk copies: clocks of the last commits
+  PtxReg *groups[2];          // of cp.async, of bulk copies: clocks of the last commits
   // bounds: WgRaceSlot.released
   bool has_clock, bounds, has_syncs, has_clusters, waits, lets, tells_host;
   PtxReg *phase;  // of the barrier of the cluster, from 1 on

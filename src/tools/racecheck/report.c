@@ -160,6 +160,9 @@ static void json(Run *r, const RunFinding *f, Str *out) {
   str_addc(out, '}');
 }
 
-const ToolReport tool_report_racecheck = {
-    .library_calls = true,
-    .receive = receive, .detail = detail, .describe = describe, .locate = locate, .json = json};
+const ToolReport tool_report_racecheck = {.library_calls = true,
+                                          .receive = receive,
+                                          .detail = detail,
+                                          .describe = describe,
+                                          .locate = locate,
+                                          .json = json};

@@ -21,8 +21,7 @@ static void number_sites(RaceCheck *k) {
              b->cfg->instrs[a->instr]->op != OP_CP_ASYNC)
       a->site = k->accesses.data[i - 1].site;
     else {
-      uint32_t site = program_site(b->program, b,
-                                   b->cfg->instrs[a->source ? a->source : a->instr]);
+      uint32_t site = program_site(b->program, b, b->cfg->instrs[a->source ? a->source : a->instr]);
       name_variable(k, a, &b->program->sites.data[site]);
       if (!i) k->first_site = site;
       a->site = site - k->first_site;

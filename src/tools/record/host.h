@@ -65,7 +65,7 @@ void record_captured_launch(ToolDevice *d, ToolLaunch *l);
 void record_launch_taken(const SessionCall *c);
 void record_launch_ran(uint32_t launch, const SessionTimes *t);
 void record_variable_loaded(const SessionVariable *v);
-void record_interrupt_served(const SessionInterrupt *i);  // host_interrupts.c
+void record_interrupt_served(const SessionInterrupt *i);       // host_interrupts.c
 void record_library_asked(LibraryCall *c, SessionDevice *on);  // host_library_calls.c
 void record_library_ran(const LibraryCall *c);
 void record_library_done(const LibraryCall *c);

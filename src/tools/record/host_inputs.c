@@ -25,7 +25,7 @@ typedef struct Dirty {
   SessionSpan other;         // written by anything else, and not kept since
   // kept from copies of the host since the device last searched for changes
   SessionSpan from_host;
-  SessionSpan stale;         // written since the host kept it
+  SessionSpan stale;  // written since the host kept it
   int device;
   SessionMemoryKind kind;
   SessionMoment writers[WRITERS];  // the last write of each stream

@@ -52,13 +52,13 @@ void record_interrupt_served(const SessionInterrupt *i) {
   for (uint32_t p = 0; p < n; p++) sizes[p] = with_letter(i->param_bytes[p], i->param_shown[p]);
   snprintf(call, sizeof call, "interrupt %.128s", i->name);
   record_order_step(step, i->stream, (StepHow){.host_knows = true});
-  session_send(EVENT_INTERRUPT, &(EventInterrupt){.step = step,
-                                                  .launch = i->launch,
-                                                  .callers = i->count,
-                                                  .result_bytes = with_letter(i->result_bytes,
-                                                                              i->result_shown),
-                                                  .param_bytes = sizes,
-                                                  .param_bytes_count = n});
+  session_send(EVENT_INTERRUPT,
+               &(EventInterrupt){.step = step,
+                                 .launch = i->launch,
+                                 .callers = i->count,
+                                 .result_bytes = with_letter(i->result_bytes, i->result_shown),
+                                 .param_bytes = sizes,
+                                 .param_bytes_count = n});
   send_callers(i, step);
   session_send(EVENT_STEP, &(EventStep){.number = step,
                                         .kind = STEP_COPY,

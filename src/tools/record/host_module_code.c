@@ -13,7 +13,7 @@ enum { COPIES_MOST = 256 << 20, PIECE = 16000 };
 // The text of a module that has kernels which were not launched yet.
 typedef struct ModuleText {
   char *text;
-  StrMap sent;                // names of kernels
+  StrMap sent;               // names of kernels
   PtxFrameVariables frames;  // of unoptimised code
   bool knows_frames;
 } ModuleText;
@@ -199,8 +199,8 @@ static void send_frames(uint32_t launch, ModuleText *t, const Functions *all) {
     const PtxFrameVariable *v = &t->frames.data[i];
     bool used = false;
     for (uint32_t k = 0; k < all->len && !used; k++)
-      used = all->data[k].wanted && mentions(all->data[k].start + 1, all->data[k].end, v->frame,
-                                             strlen(v->frame));
+      used = all->data[k].wanted &&
+             mentions(all->data[k].start + 1, all->data[k].end, v->frame, strlen(v->frame));
     if (used)
       str_printf(&lines, "%s\t%llu\t%llu\t%s\t%s\t%s\n", v->frame, (unsigned long long)v->offset,
                  (unsigned long long)v->bytes, v->name, v->type, v->dims);

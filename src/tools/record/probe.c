@@ -213,8 +213,8 @@ DEVICE void store_values(uint64_t at, uint32_t rank, uint32_t n, Planes v, Plane
 //   same    a load: lanes with the same address have the same value
 // They are not fields of a struct: clang folds those too late, and the code gets 5 % longer.
 #define RECORD(has_address, planes, values, same) \
-  record(ring_of(rings, heads, geometry, slot), \
-         (Operation){place, warp, launch, address, v, old}, has_address, planes, values, same)
+  record(ring_of(rings, heads, geometry, slot), (Operation){place, warp, launch, address, v, old}, \
+         has_address, planes, values, same)
 
 DEVICE void record(Ring r, Operation o, int has_address, int planes, int values, int same) {
   Planes v = o.v, old = o.old;

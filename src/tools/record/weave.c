@@ -135,8 +135,7 @@ static void refused_store(Code *c, void *user) {
     bool known = planes <= 2 && k < planes;
     EMIT(c, "mov.b32", opd_reg(t->values[2 + k]), known ? opd_reg(t->values[k]) : opd_imm(0));
   }
-  EMIT(c, "mov.b64",
-       opd_vector(c, (PtxOperand[]){opd_reg(t->values[0]), opd_reg(t->values[1])}, 2),
+  EMIT(c, "mov.b64", opd_vector(c, (PtxOperand[]){opd_reg(t->values[0]), opd_reg(t->values[1])}, 2),
        opd_reg(t->address));
   recorder_emit(t, c, &(RecorderRecord){RECORDER_OF_VALUE, site, RECORDER_PLANES});
   code_label(c, over);

@@ -37,8 +37,8 @@ typedef struct Sync {
   PtxReg *barriers, *last_site, *early;  // executed so far, the last one's site; it has left early
   // the mbarrier it arrived at last, -1: none since it waited; the parity of the phase it was in
   PtxReg *arrived_at, *arrived_in;
-  bool group_calls;   // there are functions that all threads call with the same arguments
-  PtxReg *copy_site;  // of the last copy of the block that was not waited for, plus 1; 0: none
+  bool group_calls;      // there are functions that all threads call with the same arguments
+  PtxReg *copy_site;     // of the last copy of the block that was not waited for, plus 1; 0: none
   PtxReg *slot, *leads;  // watchdog: the warp's place; the lane that writes there
   struct SharedLoop {
     uint32_t loop, preheader, site;

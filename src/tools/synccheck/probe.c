@@ -424,8 +424,8 @@ __attribute__((noinline)) void wg_sync_shared_loop(uint64_t watch, uint64_t chan
   uint32_t n = (uint32_t)__builtin_popcount(here);
   if (device_add32(&l->left, n) + n < threads) return;
   device_fence();
-  uint32_t most = (uint32_t)*(volatile uint64_t *)&l->most,
-           least = 0xffff - (uint32_t)*(volatile uint64_t *)&l->least;
+  uint32_t most = (uint32_t) * (volatile uint64_t *)&l->most,
+           least = 0xffff - (uint32_t) * (volatile uint64_t *)&l->least;
   // all came equally often, and as often as any was expected: so it is nearly always
   int complete = least == most && *(volatile uint64_t *)&l->expected <= most;
   if (!complete) report_missing(l, channel, launch, site, most);
