@@ -73,16 +73,16 @@ typedef struct IrUniformFacts {
   // Lane l of a warp has tid.x = first + l and the same tid.y and tid.z as lane 0: blockDim.x is a
   // multiple of 32, or blockDim.y and blockDim.z are 1.
   bool lanes_are_consecutive;
-  // What all threads of a block have in common, not only those of a warp: they run the same blocks
-  // that are not divergent, in the same order, and find the same in UNIFORM registers there.
+  // Look for what all threads of a block share, not only those of a warp: they run the same
+  // non-divergent blocks in the same order, and find equal values in UNIFORM registers there.
   bool whole_block;
-  // … a load from shared memory, whose address is the same for all threads, gives all of them the
-  // same. NULL: none does.
+  // For whole_block: whether a load from shared memory at a block-uniform address gives all threads
+  // the same value. NULL: no load does.
   bool (*same_in_block)(void *user, const PtxInstr *load);
-  // … an instruction that gives each thread a value of its own, whatever it reads. NULL: none does.
+  // Whether an instruction gives each thread its own value, whatever it reads. NULL: none does.
   bool (*differs)(void *user, const PtxInstr *in);
   void *user;
-  // A register that no instruction writes, and that is the same in all lanes; NULL: there is none.
+  // A register that no instruction writes and that is uniform; NULL: none.
   const PtxReg *same;
 } IrUniformFacts;
 // A lane is finished when it has exited or stands at a block that only holds ret or exit. The
@@ -156,7 +156,7 @@ typedef struct IrAddress {
   const PtxReg *index;
   int64_t scale;  // index NULL: none
   uint8_t index_bytes;
-  bool index_signed;  // 4: widened to 64 bits
+  bool index_signed;  // index_bytes 4: widened to 64 bits
   int64_t offset;
 } IrAddress;
 void ir_dump_provenance(const IrCfg *c, Str *out);  // dump.c
@@ -193,7 +193,7 @@ typedef struct IrRanges {
 } IrRanges;  // by instruction and operand
 IrRanges *ir_ranges_build(const IrCfg *c, const IrDefs *defs);
 void ir_ranges_free(IrRanges *r);
-// an access of so many bytes there never leaves the variable
+// Whether an access of so many bytes at this operand always stays inside the variable.
 bool ir_stays_inside(const IrRanges *r, uint32_t instr, unsigned operand, const PtxVar *v,
                      uint32_t bytes);
 
@@ -212,7 +212,8 @@ typedef struct IrLinear {
   IrTerm terms[IR_LINEAR_TERMS];
   int64_t constant;
 } IrLinear;
-// Its one result follows from its operands alone, by arithmetic that is cheap enough to do again.
+// Whether the instruction computes one result from its operands alone, cheaply enough to do it
+// twice.
 bool ir_is_simple_arithmetic(const PtxInstr *in);
 IrLinear ir_linear_add(IrLinear a, IrLinear b, int64_t scale);  // a + scale * b
 // In iteration k = 0, 1, … the value is first + k * step, registers as they are when the loop is
@@ -222,7 +223,7 @@ typedef struct IrLoopAccess {
   unsigned operand;
   IrLinear first, step;
 } IrLoopAccess;
-// must fit 32 bits throughout
+// A sum that must fit 32 bits in every iteration.
 typedef struct IrLoopWidened {
   IrLinear first, step;
   bool is_signed;
@@ -236,27 +237,29 @@ typedef struct IrLoopPlan {
   IrLinear distance, distance_moves;
   PtxMod goes_on;
   int64_t distance_step;  // distance_moves, where that is a constant; else 0
-  // those that are known; others of the loop are not listed
+  // a pointer moves by a product of distance_moves that was computed before the loop
+  bool by_products;
+  // the known accesses; the loop's others are not listed
   IrLoopAccess *accesses;
   uint32_t naccesses;
   IrLoopWidened *widened;
   uint32_t nwidened;  // the plan holds only if all of these hold
-  // by PtxReg.id: its only write is in the loop, from what the loop does not change; stands for
-  // that value everywhere in the plan. NULL: there are none
+  // by PtxReg.id: its only write is in the loop and depends on loop-invariant values only; in the
+  // plan the register stands for that value. NULL: none
   bool *recomputed;
 } IrLoopPlan;
 // innermost loops only; false: not counted
 bool ir_loop_plan(const IrCfg *c, uint32_t loop, IrLoopPlan *p);
-// … with addresses of shared memory and what is computed anew, too
+// Also follows addresses of shared memory, and recomputed registers.
 bool ir_loop_plan_shared(const IrCfg *c, const IrDefs *defs, uint32_t loop, IrLoopPlan *p);
 void ir_loop_plan_free(IrLoopPlan *p);
 void ir_dump_loop_plans(const IrCfg *c, Str *out);  // dump.c
 
 // --- ends.c: what must happen for a loop to end ---
 typedef enum {
-  IR_END_FIXED,  // nothing that a way out depends on changes in the loop: who is in it stays
-  // `index` moves by `step` in each turn, a register of the loop's outside: it must not be 0. (Or
-  // the turns were counted before the loop, by dividing by `step`)
+  IR_END_FIXED,  // no exit condition changes in the loop: threads in it never leave
+  // each iteration moves `index` by `step`, a register from outside the loop that must not be 0.
+  // (Or the iterations were counted before the loop, by a division by `step`)
   IR_END_STEPS,
   IR_END_WAITS,    // what instruction `load` reads must change
   IR_END_OPEN,     // it depends on more than that
@@ -264,13 +267,12 @@ typedef enum {
 } IrLoopEndKind;
 typedef struct IrLoopEnd {
   IrLoopEndKind kind;
-  // the instruction that stands for the loop: its branch back if that can leave, else another way
-  // out
+  // the instruction that stands for the loop: its back branch if that can leave, else another exit
   uint32_t branch;
   const PtxReg *index;
   const PtxOperand *step;
   uint32_t load;  // IR_NONE: none
-  // registers that ways out compare and the loop writes; all of them?
+  // registers that exit conditions compare and the loop writes; all_watched: none is missing
   PtxReg *watched[4];
   uint32_t nwatched;
   bool all_watched;
@@ -278,14 +280,14 @@ typedef struct IrLoopEnd {
 void ir_loop_end(const IrCfg *c, uint32_t loop, IrLoopEnd *e);
 
 // --- decides.c: what decides whether a loop continues ---
-// reads: part of it is loaded from memory, by weak loads only
+// reads: some of them depend on memory, by weak loads only
 typedef struct IrDeciding {
   PtxReg **regs;
   uint32_t n;
   bool reads;
 } IrDeciding;
-// Registers, live before instruction `at`, that decide where the loop goes. false: what other
-// threads do meanwhile does, too
+// Finds the registers, live before instruction `at`, that decide how the loop continues. false:
+// other threads influence it, too.
 bool ir_loop_decides(const IrCfg *c, uint32_t loop, uint32_t at, Arena *arena, IrDeciding *d);
 
 // --- verify.c: blocks, edges, labels and register uses agree; run after every transformation. ---

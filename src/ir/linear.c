@@ -1,16 +1,15 @@
-// linear: what the addresses of a loop are in each of its iterations, as sums over values at the
-// loop's entry.
+// linear: describes the addresses of a loop in each iteration, as sums over values at the loop's
+// entry.
 //
-// One symbolic run through the body of an innermost loop, block by block in IrCfg.order. Every
-// register starts as itself; what additions, multiplications by constants and widenings make of it
-// stays a sum. Where two paths meet with different sums nothing is known. A register that ends an
+// Runs the body of an innermost loop symbolically once, block by block in IrCfg.order. Every
+// register starts as itself; additions, multiplications by constants and widenings turn it into a
+// sum. Where two paths meet with different sums, the value is unknown. A register that ends an
 // iteration as itself plus a sum of registers the loop does not write moves by that sum in each
 // iteration; everything that depends on such registers only is then known for all iterations.
-// A register that each iteration computes anew from what the loop does not change (the address of a
-// variable, a maximum of two bounds) has that value throughout: the plan names it, for it may not
-// be there yet when the loop is entered. 32-bit sums that are widened, and addresses of 32 bits
-// (shared memory), are taken as if they did not wrap; the plan lists them, to be tested before it
-// is relied upon.
+// A register that each iteration recomputes from loop-invariant values (the address of a variable,
+// a maximum of two bounds) has one value throughout: the plan names it, because it may not be set
+// yet when the loop is entered. Widened 32-bit sums and 32-bit addresses (shared memory) are
+// assumed not to wrap; the plan lists them, so that a test can confirm it first.
 #include "ir/ir.h"
 
 typedef struct Value {
@@ -207,7 +206,7 @@ static void note_addresses(Run *r, const Value *now, uint32_t i) {
   }
 }
 
-// --- what is computed anew ---
+// --- recomputed values ---
 
 bool ir_is_simple_arithmetic(const PtxInstr *in) {
   if (in->guard || in->nops < 2 || in->ops[0].kind != OPD_REG || in->ops[0].selector != SEL_NONE ||
@@ -298,8 +297,8 @@ static bool find_edges(const Run *r, uint32_t *entry, uint32_t *latch) {
   return *entry != IR_NONE && *latch != IR_NONE;
 }
 
-// Registers at the beginning of a block: as they are at the loop's entry in the header, else what
-// its predecessors agree on.
+// The registers at the beginning of a block: in the header, as they are at the loop's entry;
+// elsewhere, as far as its predecessors agree.
 static void enter_block(const Run *r, uint32_t block, Value *now) {
   const IrBlock *b = &r->c->blocks[block];
   uint32_t n = r->c->func->nregs;
@@ -350,16 +349,16 @@ static PtxMod negated(PtxMod m) {
   }
 }
 
-// LLVM writes a way back as  @p bra Leave;  bra Header:  the second branch is a block of its own.
+// LLVM writes a back edge as  @p bra Leave;  bra Header:  the second branch is a block of its own.
 static bool is_only_branch(const Run *r, uint32_t block) {
   const IrBlock *b = &r->c->blocks[block];
   const PtxInstr *in = b->end == b->first + 1 ? r->c->instrs[b->first] : NULL;
   return in && in->op == OP_BRA && !in->guard && b->npred == 1;
 }
 
-// The branch back at the end of the latch, and the setp in the same block that decides it. The
-// values compared are read off again from the beginning of the block, because they may change
-// behind the setp.
+// Finds the back branch at the end of the latch, and the setp in the same block that decides it.
+// Evaluates the compared values again from the beginning of the block, because they may change
+// after the setp.
 static void find_test(Run *r, uint32_t latch, Value *scratch) {
   uint32_t back = r->loop->header;
   if (is_only_branch(r, latch)) {
@@ -378,7 +377,7 @@ static void find_test(Run *r, uint32_t latch, Value *scratch) {
   uint8_t bytes = (uint8_t)ptx_type_size(test->types[0]);
   if (bytes != 4 && bytes != 8) return;
   enter_block(r, latch, scratch);
-  // its widenings are known already
+  // lists no new widenings: run_block has listed them
   for (uint32_t i = b->first; i < at; i++) run_instruction(r, r->c->instrs[i], scratch);
   bool is_signed = ptx_type_kind(test->types[0]) != KIND_UNSIGNED;
   for (int k = 0; k < 2; k++) {
@@ -394,7 +393,7 @@ static void find_test(Run *r, uint32_t latch, Value *scratch) {
 
 // --- from one iteration to all ---
 
-// The step of each register: what an iteration adds to it.
+// The step of a sum: the amount that an iteration adds to it.
 static bool step_of(const Run *r, const Value *end, IrLinear sum, IrLinear *step) {
   *step = number(0);
   if (!sum.known) return false;
@@ -413,7 +412,7 @@ static bool step_of(const Run *r, const Value *end, IrLinear sum, IrLinear *step
   return true;
 }
 
-// The 32-bit register that this instruction widens, which the loop does not change; as a term.
+// The 32-bit register that this instruction widens, if the loop does not change it, as a term.
 static bool widened_term(const Run *r, const PtxInstr *in, IrTerm *out) {
   PtxType from = in && in->ntypes ? in->types[in->ntypes - 1] : TYPE_F32;
   const PtxOperand *o = in && in->nops > 1 ? &in->ops[1] : NULL;
@@ -446,15 +445,16 @@ static bool product_term(const Run *r, const PtxReg *reg, IrTerm *out) {
   return true;
 }
 
-// The step of a pointer, in terms of the register that a loop counts by:  i += n;  p += 4 * n,  of
-// which LLVM computes the product before the loop.
-static IrLinear in_widened_terms(const Run *r, IrLinear step) {
+// Expresses the step of a pointer by the step of the loop's counter: for  i += n;  p += 4 * n  LLVM
+// computes the product before the loop.
+static IrLinear in_widened_terms(const Run *r, IrLinear step, bool *changed) {
   IrLinear out = number(step.constant);
   if (!r->defs) return step;
   for (unsigned i = 0; i < step.n; i++) {
     IrLinear term = {.known = true, .n = 1};
     term.terms[0] = (IrTerm){step.terms[i].reg, step.terms[i].widened, 1};
-    if (step.terms[i].widened == IR_NOT_WIDENED) product_term(r, step.terms[i].reg, &term.terms[0]);
+    if (step.terms[i].widened == IR_NOT_WIDENED)
+      *changed |= product_term(r, step.terms[i].reg, &term.terms[0]);
     int64_t factor = term.terms[0].factor;
     term.terms[0].factor = 1;
     if (__builtin_mul_overflow(factor, step.terms[i].factor, &factor)) return step;
@@ -475,13 +475,13 @@ static void fill_plan(Run *r, const Value *end, IrLoopPlan *p) {
   p->widened = ARENA_ARRAY(&p->arena, IrLoopWidened, r->widenings.len + 1);
   for (uint32_t i = 0; i < r->widenings.len; i++) {
     const Widening *w = &r->widenings.data[i];
-    if (!step_of(r, end, w->sum, &step)) continue;  // what uses it is unknown as well
+    if (!step_of(r, end, w->sum, &step)) continue;  // addresses that use it are unknown as well
     p->widened[p->nwidened++] = (IrLoopWidened){w->sum, step, w->is_signed};
   }
   for (uint32_t i = 0; i < r->uses.len; i++) {
     const Use *u = &r->uses.data[i];
     if (!step_of(r, end, u->address, &step)) continue;
-    if (!p->distance_step) step = in_widened_terms(r, step);
+    if (!p->distance_step) step = in_widened_terms(r, step, &p->by_products);
     p->accesses[p->naccesses++] = (IrLoopAccess){u->instr, u->operand, u->address, step};
   }
   p->counted = true;

@@ -53,7 +53,7 @@ static uint32_t find_label(const Body *b, const Code *c, const PtxLabel *label) 
   return 0;
 }
 
-// The access, then:  bra Made;  Refused:  what is emitted here;  Made:  what was there before.
+// Makes of the access:  access;  bra Made;  Refused:  what `emit` adds;  Made:  the code after it.
 bool body_if_refused(Body *b, uint32_t i, void (*emit)(Code *c, void *user), void *user) {
   uint32_t at = b->refused[i] ? find_label(b, b->after[i], b->refused[i]) : 0;
   if (!at || at != b->after[i]->first) return false;
@@ -165,11 +165,14 @@ static void put_code(const Body *b, const Code *c, PtxStmt **at) {
     *(*at)++ = b->added.data[i - 1].stmt;
 }
 
-// Declarations first, then the entry code before the first instruction, then the body with what
-// hangs at each instruction.
+// Writes the declarations first, then the entry code before the first instruction, then the body
+// with the code hung at each instruction.
 static void install_stmts(Body *b) {
   PtxFunc *f = b->func;
-  for (uint32_t i = 0; i < b->copies.len; i++) loop_copy_decide(b, &b->copies.data[i]);
+  for (uint32_t i = 0; i < b->copies.len; i++) {
+    loop_copy_decide(b, &b->copies.data[i]);
+    loop_copy_returns(b, &b->copies.data[i]);
+  }
   uint32_t room = f->nstmts + b->regs.len + b->added.len + loop_copy_size(b) + b->copies.len + 2;
   PtxStmt *stmts = ARENA_ARRAY(&f->module->arena, PtxStmt, room), *at = stmts;
   for (uint32_t i = 0; i < b->regs.len; i++, at++) {
@@ -189,8 +192,8 @@ static void install_stmts(Body *b) {
     if (left) *at++ = (PtxStmt){.kind = STMT_LABEL, .label = left->leave};
     if (entered_loop) put_code(b, entered_loop->decide, &at);
     if (gone[i]) continue;
-    // A label at the very beginning may be a loop's header: the entry code stands before it. What
-    // it declares is seen in the whole body.
+    // A label at the very beginning may be a loop's header, so the entry code precedes it. The
+    // declarations in the entry code hold for the whole body.
     if (!entered && (s->kind == STMT_INSTR || s->kind == STMT_SCOPE_BEGIN ||
                      (s->kind == STMT_LABEL && s->label->kind == LABEL_CODE))) {
       put_code(b, b->entry, &at);
@@ -226,10 +229,10 @@ static void install_stmts(Body *b) {
   ptx_number_labels(f);
 }
 
-// The machine issues bulk copies and operations on mbarriers once for a warp. ptxas takes the guard
-// of one (often from elect.sync) to hold for the warp as it was before our code, which may have
-// parted its lanes: the lanes without the guard would issue it, too. A branch around the
-// instruction keeps them away; the barrier in it keeps ptxas from making a guard of the branch.
+// The hardware issues bulk copies and mbarrier operations once per warp. ptxas takes the guard of
+// one (often from elect.sync) to hold for the warp as it was before our code. Our code may have
+// made the lanes diverge: lanes without the guard would then issue it, too. A branch around the
+// instruction keeps them away; the warp barrier keeps ptxas from turning the branch into a guard.
 static void branch_around_warp_issued(Body *b) {
   for (uint32_t i = 0; i < b->cfg->ninstrs; i++) {
     const PtxInstr *in = b->cfg->instrs[i];

@@ -1,13 +1,13 @@
-// How often every instruction is executed, by how many threads and how many warps. What several
-// tools count is woven once for all of them. The example to learn passes from.
+// Counts how often every instruction is executed, by how many threads and how many warps. Code that
+// several tools need is woven once for all of them. The example to learn passes from.
 //
-// All instructions of a basic block run equally often, so one set of counters serves the block: at
-// its beginning lane 0 adds 1 to one of them if all 32 lanes are here; else, out of line, one lane
-// adds their number to another and 1 to a third. A guarded instruction runs for fewer lanes and
-// gets a counter of threads of its own, which it shares with the instructions of the block that
-// have the same guard. lane_counters.c, loop_counters.c and short_sides.c save atomic operations.
-// What a counter means is in a table (weave/execution_counts.h); weave/execution_rows.c turns it
-// into rows.
+// All instructions of a basic block run equally often, so one set of counters serves the block. At
+// its beginning lane 0 adds 1 to one of them if all 32 lanes are active; otherwise, out of line,
+// one lane adds the number of lanes to another and 1 to a third. A guarded instruction runs for
+// fewer lanes and gets a thread counter of its own, which it shares with the instructions of the
+// block that have the same guard. lane_counters.c, loop_counters.c and short_sides.c save atomic
+// operations. A table says what each counter means (weave/execution_counts.h);
+// weave/execution_rows.c turns it into rows.
 //
 // A counter exists several times (CountTable.replicas), one for some of the multiprocessors each,
 // so that not all of them add to the same address.
@@ -27,9 +27,9 @@ static void prepare(Counting *w) {
   EMIT(c, "setp.eq.u64", opd_reg(off), opd_reg(w->counters), opd_imm(0));
   EMIT(c, "selp.b32", opd_reg(w->lower), opd_imm(-1), opd_reg(w->lower), opd_reg(off));
   EMIT(c, "setp.eq.u32", opd_reg(w->is_first), opd_reg(w->lower), opd_imm(0));
-  // ptxas adds up atomics of a warp to one address before it makes them; here one lane does it for
-  // all already. So it must not see that the address is the same for all: it does not know that the
-  // number of bits in %lanemask_eq is 1.
+  // ptxas combines the atomics of a warp to one address before it issues them; here one lane
+  // already adds for all. So ptxas must not see that all lanes have the same address: it does not
+  // know that %lanemask_eq has one bit.
   EMIT(c, "mov.u32", opd_reg(one), opd_sreg(SREG_LANEMASK_EQ, SEL_NONE));
   EMIT(c, "popc.b32", opd_reg(one), opd_reg(one));
   EMIT(c, "mov.u32", opd_reg(replica), opd_sreg(SREG_SMID, SEL_NONE));
@@ -46,7 +46,7 @@ void count_add_to_memory(Counting *w, Code *c, uint32_t counter, PtxOperand by) 
   EMIT(c, "red.global.add.u64", opd_at(c, opd_reg(w->counters), counter * 8ll), by);
 }
 
-// Who is here: one of the lanes that the code's guard lets pass, and how many they are.
+// The active lanes that the code's guard lets pass: whether this one leads them, and their number.
 typedef struct Here {
   PtxReg *leads, *n;
 } Here;
@@ -61,8 +61,8 @@ static Here look_around(Counting *w, Code *c) {
   return h;
 }
 
-// Out of line: warps of which lanes are missing. One branch around both atomics: ptxas makes one
-// around each that has a guard.
+// Out of line: counts warps with missing lanes. One branch around both atomics: if they were
+// guarded, ptxas would make a branch around each.
 static void count_fewer(Counting *w, Code *cold, PtxReg *lanes, uint32_t counters) {
   Body *b = w->body;
   PtxReg *below = body_temp(b, TYPE_B32, 1), *leads = body_temp(b, TYPE_PRED, 0),
@@ -78,7 +78,7 @@ static void count_fewer(Counting *w, Code *cold, PtxReg *lanes, uint32_t counter
   code_label(cold, over);
 }
 
-// The executions of the sides are counted in this block.
+// Whether the block counts the executions of its short sides.
 static bool counts_sides(const Counting *w, uint32_t block) {
   return w->in_lanes && w->sides[block].has_sides;
 }
@@ -87,8 +87,8 @@ static bool is_counted_elsewhere(const Counting *w, uint32_t block) {
   return w->in_lanes && w->sides[block].of != IR_NONE;
 }
 
-// A full warp adds 1: in a loop to a register of every lane, of which that of lane 0 counts, since
-// it was there each time; else in the lane of this block, or to memory.
+// A full warp adds 1. In a loop every lane adds to its own register, and lane 0's counts, because
+// lane 0 took part each time. Elsewhere the lane of this block adds, or the count goes to memory.
 static void count_full_warp(Counting *w, Code *c, uint32_t block, uint32_t counter) {
   PtxReg *mine = body_temp(w->body, TYPE_PRED, 0);
   PtxReg *full = count_loops_register(w, block, counter, w->is_first);
@@ -122,7 +122,7 @@ static void count_lanes(Counting *w, uint32_t block, uint32_t i, uint32_t counte
   code_guard(cold, NULL, false);
   code_label(cold, out);
   count_fewer(w, cold, lanes, counters);
-  body_return(cold, i, back);
+  EMIT(cold, "bra", opd_label(back));
   if (sides) short_sides_count(w, block, lanes);
 }
 
@@ -138,7 +138,7 @@ static void count_guarded(Counting *w, uint32_t block, Code *c, uint32_t counter
 }
 
 // --- the table ---
-// An atomicAdd counts for the line that calls it, not for one of the toolkit's.
+// An atomicAdd counts for the line that calls it, not for a line of the toolkit's headers.
 bool weave_is_toolkit_header(const char *path) {
   const char *at = strstr(path, "/targets/");
   if (at && strstr(at, "-linux/include/")) return true;
@@ -165,8 +165,8 @@ static void list_files(Count *t, const Body *b) {
   t->unit = b->unit;
 }
 
-// Where an instruction counts: its own line, or where that was inlined if it is the toolkit's.
-// NULL: not known.
+// The place that an instruction counts for: its own line, or the place where a line of the toolkit
+// was inlined. NULL: not known.
 static const PtxLoc *counted_at(const Count *t, const PtxLoc *loc) {
   const PtxLoc *best = NULL;
   for (const PtxLoc *l = loc; l && l->file && l->file < t->nfiles && t->files[l->file].path;
@@ -190,7 +190,7 @@ CountPlace count_place(const Count *t, const PtxInstr *in) {
 
 static void list_instruction(Counting *w, const PtxInstr *in, Times times) {
   Count *t = w->count;
-  if (!in->ptx_line) return;  // not the program's: the choice between two bodies
+  if (!in->ptx_line) return;  // the branch between two bodies, not the program's
   CountPlace place = count_place(t, in);
   const char *file = place.file;
   uint32_t line = place.line;
@@ -277,9 +277,9 @@ static uint32_t edge_counter(const Counting *w, uint32_t from) {
   return w->entry[from];
 }
 
-// A guarded branch or exit at the end of a block needs no counter of its own where the counters
-// around it say how many threads it took along: the next block has no other way in, so they are the
-// rest; or the block it goes to has at most one other.
+// A guarded branch or exit at the end of a block needs no counter of its own if other counters tell
+// how many threads took it: those of the next block, if only this block leads there, or those of
+// its target, if that has at most one other predecessor.
 static bool derive_branch(const Counting *w, uint32_t block, const PtxInstr *in, Times *times) {
   const IrCfg *cfg = w->body->cfg;
   const IrBlock *b = &cfg->blocks[block];
@@ -329,7 +329,7 @@ static void count_block(Counting *w, uint32_t block) {
 
 static bool is_counted(const IrCfg *cfg, const IrBlock *b) {
   if (b->rpo == IR_NONE || b->first == b->end) return false;
-  // the choice between two bodies is not the program's
+  // the branch between two bodies is not the program's
   return b->end != b->first + 1 || cfg->instrs[b->first]->ptx_line;
 }
 

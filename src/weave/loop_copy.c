@@ -1,6 +1,6 @@
-// A second copy of a loop, without the code that was marked as belonging to the loop only. It
-// stands at the end of the function and is entered where the loop would be, if a predicate holds;
-// it leaves to where the loop leaves to.
+// Makes a second copy of a loop, without the code marked as belonging to the original only. The
+// copy stands at the end of the function. If a predicate holds where the loop is entered, the copy
+// runs instead; it exits to where the loop exits.
 #include "weave/pass.h"
 
 // The instructions of the loop as one range; false: they are scattered.
@@ -24,7 +24,7 @@ static bool ends_flow(const PtxInstr *in) {
                         in->op == OP_TRAP || in->op == OP_BRX_IDX);
 }
 
-// What may be in a loop besides instructions: braces with registers in them are opened.
+// Whether a statement may stand in a copied loop. Braces with registers in them are opened.
 static bool can_stand_in_loop(const PtxStmt *s, int depth) {
   switch (s->kind) {
     case STMT_LABEL: return s->label->kind == LABEL_CODE;
@@ -38,7 +38,8 @@ static bool can_stand_in_loop(const PtxStmt *s, int depth) {
   }
 }
 
-// Where the statements of a range of instructions begin (at the labels before the first) and end.
+// Finds where the statements of a range of instructions begin (at the labels before the first) and
+// end.
 static bool stmt_range(const Body *b, uint32_t first, uint32_t end, uint32_t *from, uint32_t *to) {
   const PtxFunc *f = b->func;
   uint32_t n = 0, i = 0;
@@ -84,13 +85,6 @@ Code *body_copy_loop(Body *b, uint32_t loop, PtxReg *safe) {
   return k.decide;
 }
 
-void body_keep_together(Body *b, uint32_t loop) {
-  uint32_t first, end;
-  CHECK(loop_range(b, loop, &first, &end));
-  for (uint32_t i = 0; i < b->copies.len; i++)
-    if (b->copies.data[i].first == first) b->copies.data[i].together = true;
-}
-
 // The label as it is in the copy.
 static PtxLabel *label_in_copy(Body *b, LoopCopy *k, PtxLabel *l) {
   for (uint32_t i = 0; i < k->nreturns; i++)
@@ -105,17 +99,59 @@ static PtxLabel *label_in_copy(Body *b, LoopCopy *k, PtxLabel *l) {
   return k->returns[k->nreturns++].copy = body_label(b);
 }
 
-void body_return(Code *c, uint32_t i, PtxLabel *to) {
-  Body *b = c->body;
-  for (uint32_t n = 0; n < b->copies.len; n++) {
-    LoopCopy *k = &b->copies.data[n];
-    if (k->together && i >= k->first && i < k->end)
-      code_branch(c, k->safe, false, label_in_copy(b, k, to));
-  }
-  EMIT(c, "bra", opd_label(to));
+// --- code out of line, which the loop and its copy share, returns to the one it came from ---
+
+static void note_label(U64Map *labels, const PtxStmt *s) {
+  if (s->kind == STMT_LABEL) u64map_put(labels, (uintptr_t)s->label, s->label);
 }
 
-// --- putting it in: body.c calls these while it installs the statements ---
+static void note_labels(const Body *b, U64Map *labels, const Code *c) {
+  for (uint32_t i = c ? c->first : 0; i; i = b->added.data[i - 1].next)
+    note_label(labels, &b->added.data[i - 1].stmt);
+}
+
+static U64Map labels_of_loop(const Body *b, const LoopCopy *k) {
+  U64Map labels = {0};
+  for (uint32_t i = k->from; i < k->to; i++) note_label(&labels, &b->func->stmts[i]);
+  for (uint32_t n = k->first; n < k->end; n++) {
+    note_labels(b, &labels, b->before[n]);
+    note_labels(b, &labels, b->instead[n]);
+    note_labels(b, &labels, b->after[n]);
+  }
+  return labels;
+}
+
+//     @p bra Label;   becomes   @!p bra Skip;  @safe bra Copy;  bra Label;  Skip:
+// Returns the last statement of that, as an index in Body.added plus 1.
+static uint32_t return_to_copy(Body *b, LoopCopy *k, uint32_t at) {
+  PtxInstr *branch = b->added.data[at - 1].stmt.instr;
+  PtxLabel *label = branch->ops[0].label, *skip = branch->guard ? body_label(b) : NULL;
+  Code piece = {.body = b, .near = branch};
+  if (skip) code_branch(&piece, branch->guard, !branch->guard_negated, skip);
+  code_branch(&piece, k->safe, false, label_in_copy(b, k, label));
+  EMIT(&piece, "bra", opd_label(label));
+  if (skip) code_label(&piece, skip);
+  b->added.data[piece.last - 1].next = b->added.data[at - 1].next;
+  b->added.data[at - 1] = b->added.data[piece.first - 1];
+  return piece.last == piece.first ? at : piece.last;
+}
+
+void loop_copy_returns(Body *b, LoopCopy *k) {
+  U64Map labels = labels_of_loop(b, k);
+  for (uint32_t i = b->cold ? b->cold->first : 0; i; i = b->added.data[i - 1].next) {
+    const PtxStmt *s = &b->added.data[i - 1].stmt;
+    bool returns = s->kind == STMT_INSTR && s->instr->op == OP_BRA &&
+                   s->instr->ops[0].kind == OPD_LABEL &&
+                   u64map_get(&labels, (uintptr_t)s->instr->ops[0].label);
+    if (!returns) continue;
+    bool was_last = b->cold->last == i;
+    i = return_to_copy(b, k, i);
+    if (was_last) b->cold->last = i;
+  }
+  u64map_free(&labels);
+}
+
+// --- installing the copy: body.c calls these while it installs the statements ---
 
 const LoopCopy *loop_copy_begins(const Body *b, uint32_t stmt) {
   for (uint32_t i = 0; i < b->copies.len; i++)
@@ -174,7 +210,7 @@ static void each_code(Renaming *r, const Code *c, PtxStmt **at) {
   }
 }
 
-// Twice over the same statements: first to name the labels, then to write.
+// Walks the same statements twice: first to name the labels, then to write.
 static void each_stmt(Renaming *r, const LoopCopy *k, const bool *gone, PtxStmt **at) {
   Body *b = r->b;
   uint32_t n = k->first;

@@ -30,20 +30,21 @@ typedef struct Pass {
   // for code that is not optimised (nvcc -G), where every function of a header is called.
   uint32_t inlines, inlines_debug;
   bool keeps_calls;  // nothing may be inlined
-  // The tool has nothing to ask about a launch of a kernel that it added nothing to.
+  // The tool needs no launch of a kernel that its pass added nothing to.
   bool only_checks_code;
-  // Where no other tool runs: a call out of line around which registers are spilled, so that the
-  // compiler need not keep them. May be NULL.
+  // If this tool runs alone: whether registers are spilled around this call out of line, so that
+  // the compiler need not preserve them. May be NULL.
   bool (*spills_around)(const PtxInstr *call);
-  // … around all of them, however many registers that is: they are hardly ever reached.
+  // spills around all of them, however many registers that takes: they are hardly ever reached
   bool spills_always;
   // Programs are to allocate each object by itself, without the caches of frameworks.
   bool needs_each_object;
-  // Its code numbers blocks in findings only: a launch may number them otherwise (WgReports.list).
+  // Its code uses block numbers in findings only: a launch may renumber its blocks
+  // (WgReports.list).
   bool numbers_in_findings;
   bool hears_nvtx;  // programs are to tell what they annotate: pools of memory, ranges of work
-  // What the user's options mean for the pass: WeavePlan.tool_options. plan: all but those. May be
-  // NULL.
+  // Translates the user's options for the pass: WeavePlan.tool_options. plan: complete but for
+  // those. May be NULL.
   unsigned (*options)(const struct Options *o, const WeavePlan *plan);
 } Pass;
 extern const Pass pass_none;
@@ -73,9 +74,10 @@ typedef struct FuncInfo {
   bool may_not_return;  // a call of it can end the thread
   // it reaches a function that may call itself, or is called through a pointer
   bool may_recurse;
-  bool calls_functions;  // of the program, directly or not: they find the launch record in the slot
-  bool wanted;           // gets probes
-  PtxVar *record;        // kernels: the added parameter, NULL if it has none
+  // calls functions of the program, directly or not: they read the launch record from the slot
+  bool calls_functions;
+  bool wanted;     // gets probes
+  PtxVar *record;  // kernels: the added parameter, NULL if it has none
   PtxFunc *twin;
   bool is_twin;                   // twins.c
   unsigned tool_bits[TOOL_MOST];  // by ToolId: what a tool's pass has found out about it
@@ -115,7 +117,7 @@ uint32_t program_site(Program *p, Body *b, const PtxInstr *in);
 // --- weave/find_writes.c ---
 void writes_find(Program *p);  // fills what WovenKernel says of writes; before passes
 // --- numerics.c ---
-void numerics_find(Program *p);  // the same of what makes numbers differ
+void numerics_find(Program *p);  // fills the same for approximations and order
 
 // --- launch_record.c: how the launch record reaches the code ---
 bool record_add_parameters(Program *p, Error *err);
@@ -127,8 +129,8 @@ bool record_can_point(const Body *b);  // record_address may be used
 void record_address(struct Code *c, PtxReg *to, unsigned offset);
 // the process-wide number of a site of the module
 void record_site(struct Code *c, PtxReg *to, uint32_t site);
-// room for more behind WgLaunch, 8-byte aligned: its offset; 0: no room, or not a kernel with a
-// record
+// Reserves room behind WgLaunch, 8-byte aligned. Returns its offset; 0: no room, or not a kernel
+// with a record.
 uint32_t record_reserve(Body *b, uint32_t bytes);
 void record_fill_slot(Body *b);  // at the entry of kernels whose functions need it
 
@@ -168,14 +170,13 @@ typedef struct LoopCopy {  // loop_copy.c
   PtxReg *safe;
   PtxLabel *start, *leave;
   Code *decide;
-  bool together;  // threads that leave the copy for code out of line return to the copy
-  // labels that such code returns to, and what they are in the copy
+  // labels that code out of line returns to, and their copies
   struct {
     PtxLabel *label, *copy;
   } * returns;
   uint32_t nreturns;
 } LoopCopy;
-// Checks that a pass has planned, and that the pass of another tool emits around its own.
+// Checks that one tool's pass has planned and another tool's pass emits, around its own code.
 typedef struct DeferredChecks {
   // by_regions: several checks may share a test. cuts: by instruction: the other pass has code
   // before it; NULL: nowhere
@@ -214,16 +215,16 @@ Code *body_before(Body *b, uint32_t i);
 // the same, left out where the instruction is in a copied loop
 Code *body_before_once(Body *b, uint32_t i);
 Code *body_after(Body *b, uint32_t i);  // lanes that go on to the next instruction
-// A check leaves the access out by a branch to this label, which begins body_after.
+// A check skips the access by a branch to this label, which begins body_after.
 void body_refused_at(Body *b, uint32_t i, PtxLabel *label);
-// Code for accesses that such a check has left out. false: nothing checks this one alone.
+// Adds code for accesses that such a check skips. false: no check skips just this one.
 bool body_if_refused(Body *b, uint32_t i, void (*emit)(Code *c, void *user), void *user);
 Code *body_instead(Body *b, uint32_t i);  // the instruction goes; what is emitted takes its place
 // Before everything that ends the function for a thread: ret, exit, and the end of the body. Guards
 // are those of the instruction.
 void body_at_exits(Body *b, void (*emit)(Code *c, void *user), void *user);
 bool body_end_is_reached(const Body *b);  // threads end there without a ret
-// the instruction is repeated elsewhere: what braces around it declare must be known there
+// The instruction is repeated elsewhere: what braces around it declare must be visible there.
 void body_copied(Body *b, uint32_t i);
 PtxReg *body_reg(Body *b, PtxType t);  // a new register, declared in the function
 // one of a few that every piece of Code may overwrite
@@ -247,30 +248,30 @@ void spill_call(Spill *s, uint32_t call);  // a call that returns no value
 void spill_end(Spill *s);
 
 // --- constant.c: registers that are written at one place ---
-// that place; NULL: there are several, or it is guarded
+// The only write of r; NULL: there are several, or it is guarded.
 const PtxInstr *constant_write(const Body *b, const PtxReg *r);
 // a number, or a register that always holds it
 bool constant_value(const Body *b, const PtxOperand *o, int64_t *value);
-// a size of the block or the grid, or a product of them: not 0, the same in all turns of a loop
+// A size of the block or the grid, or a product of them: not 0, the same in all iterations of a
+// loop.
 bool constant_is_extent(const Body *b, const PtxOperand *o);
 
 // --- scopes.c ---
-bool *scopes_to_open(Body *b);  // by statement: goes, or moves to the top of the function
+// by statement: whether it is removed or moves to the top of the function.
+bool *scopes_to_open(Body *b);
 
 // --- loop_copy.c: a second copy of a loop, run in its place where `safe` holds ---
-// instructions, statements; false: it is not one range
+// The loop as one range of instructions and of statements; false: it is not one range.
 bool body_loop_range(const Body *b, uint32_t loop, uint32_t *first, uint32_t *end, uint32_t *from,
                      uint32_t *to);
 bool body_can_copy(const Body *b, uint32_t loop);
 // where to set `safe`: once, when the loop is entered
 Code *body_copy_loop(Body *b, uint32_t loop, PtxReg *safe);
-// lanes wait for each other in the loop: code out of line returns with body_return
-void body_keep_together(Body *b, uint32_t loop);
-// from code out of line to a label that stands at instruction i, in the loop and in its copy
-void body_return(Code *c, uint32_t i, PtxLabel *to);
 const LoopCopy *loop_copy_begins(const Body *b, uint32_t stmt);
 const LoopCopy *loop_copy_ends(const Body *b, uint32_t stmt);
 void loop_copy_decide(Body *b, const LoopCopy *k);
+// makes threads that have left the copy for code out of line return to the copy
+void loop_copy_returns(Body *b, LoopCopy *k);
 uint32_t loop_copy_size(const Body *b);  // statements to make room for
 // gone: by statement, as scopes_to_open says
 void loop_copy_install(Body *b, const LoopCopy *k, const bool *gone, PtxStmt **at);
@@ -305,22 +306,23 @@ void code_label_first(Code *c, PtxLabel *l);  // before what is there already
 // a copy of an instruction of the program; its operands are shared
 PtxInstr *code_instr(Code *c, const PtxInstr *in);
 void code_stmt(Code *c, PtxStmt s);
-// as include/warpgrind.h names it; one that occurs again in a function has a number behind: name__1
+// Whether the register has this name of include/warpgrind.h, or name__1 for a second one in a
+// function.
 bool code_is_named(const PtxReg *r, const char *name);
 
-// lanes: those of the warp that are here, with a guard those it lets pass. leads: true in the
-// lowest of them, false in all others. lower: a register that holds %lanemask_lt, NULL: read it
-// here. Lanes need not stay together afterwards.
+// lanes: the active lanes of the warp; with a guard, those it lets pass. leads: true in the lowest
+// of them, false in all others. lower: a register that holds %lanemask_lt; NULL: reads it here.
+// Lanes need not stay together afterwards.
 void code_elect(Code *c, PtxReg *lanes, PtxReg *leads, PtxReg *lower);
 // A call of a function that returns nothing, for the lanes that pass the guard. Parameters are of 4
 // or 8 bytes.
 void code_call(Code *c, PtxFunc *f, const PtxOperand *args, unsigned nargs);
-// of one that returns 4 or 8 bytes
+// A call of a function that returns 4 or 8 bytes.
 void code_call_value(Code *c, PtxFunc *f, PtxReg *result, const PtxOperand *args, unsigned nargs);
 
 // --- inline_calls.c ---
-// calls in kernels, where that can be done and no kernel gets more than so many statements; before
-// anything else looks at the module
+// Inlines calls in kernels where possible, but gives no kernel more than `most` statements. Runs
+// before anything else looks at the module.
 void inline_calls(PtxModule *m, uint32_t most);
 
 // --- heap_calls.c: malloc and free of device code ---
@@ -360,8 +362,7 @@ typedef struct InlinedRegs {
 void code_inline(Code *c, const char *name, InlinedRegs *regs, PtxReg *result,
                  const PtxOperand *args, unsigned nargs);
 
-// --- weave/early_value.c: what a register will hold at a later instruction of the same basic block
-// ---
+// --- weave/early_value.c: values of registers at a later instruction of a basic block ---
 enum { EARLY_MOST = 64 };
 typedef struct Early {
   Body *body;
@@ -378,7 +379,7 @@ PtxReg *early_value(Early *e, Code *c, PtxReg *r, uint32_t at);
 
 // --- access.c ---
 unsigned access_type_bits(PtxType t);  // of one element in memory
-// ldmatrix, stmatrix: the first so many have addresses of rows
+// ldmatrix, stmatrix: the number of lanes, from lane 0 on, that give addresses of rows.
 uint32_t access_matrix_lanes(const PtxInstr *in);
 // wmma: rows (or columns) of a tile and what each has
 bool access_tile_shape(const PtxInstr *in, uint32_t *lines, uint32_t *elements);
@@ -389,7 +390,7 @@ void access_address(Code *c, PtxReg *to, const PtxOperand *address);
 PtxSpace access_bulk_space(const PtxInstr *in, unsigned operand, bool *cluster);
 // a load, store or atomic, kernel and call parameters excepted
 bool access_is_memory(const PtxInstr *in);
-const PtxVar *access_variable(const PtxInstr *in);  // whose address it has; NULL: no variable's
+const PtxVar *access_variable(const PtxInstr *in);  // the variable it addresses; NULL: none
 // a parameter that becomes a local variable: an access of it follows
 void access_param_to_local(PtxInstr *in);
 WgOrders access_orders(const PtxInstr *in);  // by probe/order_rules.def

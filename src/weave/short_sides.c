@@ -1,6 +1,6 @@
-// Sides of branches that are so short that a compiler makes instructions with predicates of them:
-// then no branch is left, and no warp is divided. Code of ours in such a side would keep the branch
-// alive, so that its executions are counted in the block with the branch.
+// Finds sides of branches so short that a compiler predicates their instructions: then no branch is
+// left, and no warp diverges. Our code in such a side would keep the branch alive, so the block
+// with the branch counts the side's executions.
 #include "weave/execution_counts.h"
 
 enum { MOST_INSTRUCTIONS = 6 };
@@ -21,8 +21,8 @@ static bool is_cheap(const PtxInstr *in) {
   }
 }
 
-// Follows blocks that have one way in and one way out; returns where they lead to. IR_NONE: one has
-// more in it than a short side may have
+// Follows blocks with one predecessor and one successor; returns the block they lead to. IR_NONE:
+// they hold more than a short side may have.
 static uint32_t end_of_side(const IrCfg *cfg, uint32_t block) {
   uint32_t n = 0;
   for (uint32_t steps = 0; steps < MOST_INSTRUCTIONS; steps++) {
@@ -68,7 +68,7 @@ void short_sides_find(Counting *w) {
 
 // --- their executions ---
 
-// In a full warp: so many threads, and this warp if there are any.
+// Counts a full warp: the number of threads that take the side, and the warp if there are any.
 static void count_side(Counting *w, Code *c, uint32_t side, PtxReg *lanes) {
   Body *b = w->body;
   PtxReg *mine = body_temp(b, TYPE_PRED, 0), *n = body_temp(b, TYPE_B32, 1);
@@ -85,7 +85,7 @@ static void count_side(Counting *w, Code *c, uint32_t side, PtxReg *lanes) {
   code_guard(c, NULL, false);
 }
 
-// Out of line, in a warp of which lanes are missing: straight to memory.
+// Counts a warp with missing lanes, out of line: straight to memory.
 static void count_side_of_some(Counting *w, Code *cold, uint32_t side, PtxReg *guard,
                                bool negated) {
   Body *b = w->body;
@@ -129,5 +129,5 @@ void short_sides_count(Counting *w, uint32_t block, PtxReg *lanes) {
   for (uint32_t s = 0; s < 2; s++)
     if (sides[s])
       count_side_of_some(w, cold, at->succ[s], in->guard, in->guard_negated != (s == 1));
-  body_return(cold, i, back);
+  EMIT(cold, "bra", opd_label(back));
 }

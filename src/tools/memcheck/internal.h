@@ -165,8 +165,6 @@ void memcheck_emit(Memcheck *m, Check *c);
 uint32_t memcheck_site(Memcheck *m, const Check *c);  // a new one
 // kind = the verdict: 0, or the kind of finding
 void memcheck_emit_exact(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxReg *address);
-// from code out of line to a label at the access
-void memcheck_return(Code *code, const Check *c, PtxLabel *to);
 // the access in one word: WG_WHAT_… of abi.h
 uint32_t memcheck_what(const Memcheck *m, const Check *c);
 void memcheck_report(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxReg *address);

@@ -149,12 +149,6 @@ void memcheck_report(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxR
   if (memcheck_stops(b)) code_emit(code, "trap", &(const PtxOperand){.kind = OPD_NONE}, 0);
 }
 
-// A check that is hoisted stands in the loop only, not in its copy.
-void memcheck_return(Code *code, const Check *c, PtxLabel *to) {
-  if (c->hoisted) EMIT(code, "bra", opd_label(to));
-  else body_return(code, c->instr, to);
-}
-
 static void emit_slow(Memcheck *m, const Check *c, PtxLabel *slow, PtxLabel *back,
                       PtxLabel *after) {
   Body *b = m->body;
@@ -172,7 +166,7 @@ static void emit_slow(Memcheck *m, const Check *c, PtxLabel *slow, PtxLabel *bac
   if (c->kind == CHECK_LOOKUP) remember_range(m, code, c, address);
   // those that rely on it need not look again
   if (c->kind == CHECK_LOOKUP && c->leads) memcheck_test(m, code, c);
-  memcheck_return(code, c, back);
+  EMIT(code, "bra", opd_label(back));
   code_label(code, bad);
   if (!reports) memcheck_report(m, code, c, kind, address);
   else if (memcheck_stops(b)) code_emit(code, "trap", &(const PtxOperand){.kind = OPD_NONE}, 0);
@@ -180,13 +174,13 @@ static void emit_slow(Memcheck *m, const Check *c, PtxLabel *slow, PtxLabel *bac
     PtxLabel *outside = body_label(b);
     EMIT(code, "setp.eq.u32", opd_reg(good), opd_reg(kind), opd_imm(KIND_NO_ACCESS));
     code_branch(code, good, true, outside);
-    memcheck_return(code, c, back);
+    EMIT(code, "bra", opd_label(back));
     code_label(code, outside);
   }
   memcheck_load_bytes(m, code, c, kind, address, after);
   memcheck_zero(code, in);
   memcheck_complete(m, code, in);
-  memcheck_return(code, c, after);
+  EMIT(code, "bra", opd_label(after));
 }
 
 void memcheck_emit(Memcheck *m, Check *c) {

@@ -1,5 +1,5 @@
-// Tests of indices in a loop that has a copy without checks (weave_loops.c): those that say the
-// same in every iteration are asked before the loop, too, and the copy has none of them.
+// A loop whose checks are hoisted has a copy without checks (weave_loops.c). Index tests whose
+// guard is loop-invariant are evaluated once before the loop, and the copy omits them.
 #include "tools/memcheck/internal.h"
 
 enum { DEEPEST = 6, MOST_KNOWN = 32 };
@@ -8,7 +8,7 @@ typedef struct Hoist {
   Memcheck *m;
   Code *code;
   bool *written;  // by PtxReg.id: in the loop
-  // registers that the loop computes anew from what it does not change, computed before it
+  // loop-invariant registers that the loop writes, and their copies computed before the loop
   const PtxReg *of[MOST_KNOWN];
   PtxReg *is[MOST_KNOWN];
   unsigned n;
@@ -18,7 +18,7 @@ static void mark_written(void *ctx, PtxReg **reg, bool is_def) {
   if (is_def) ((bool *)ctx)[(*reg)->id] = true;
 }
 
-// The instruction that computes the register from others; NULL: it is not known before the loop.
+// The instruction that computes the register, if it can be repeated before the loop; else NULL.
 static const PtxInstr *computes(const Hoist *h, const PtxReg *r) {
   const PtxInstr *in = ir_single_def(h->m->defs, r);
   bool compares = in && in->op == OP_SETP && !in->guard && in->ops[0].kind == OPD_REG;
@@ -61,8 +61,8 @@ static PtxReg *value_before(Hoist *h, PtxReg *r) {
   return to;
 }
 
-// Code that stands in the copy comes before code that does not: a check in the copy would lead past
-// tests that are not.
+// At one instruction, code that the copy keeps runs before code that it omits. A check that stays
+// in the copy could therefore branch past an index test that is omitted: then none is hoisted.
 static bool all_hoisted(const Memcheck *m, uint32_t loop) {
   const IrCfg *cfg = m->body->cfg;
   for (uint32_t i = 0; i < m->nchecks; i++)

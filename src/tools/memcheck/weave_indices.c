@@ -1,11 +1,11 @@
-// Indices that leave an array inside of a variable or structure. OpenCL's compiler tests them; a
-// test is an instruction with a guard that writes a register which is known by its name
+// Reports indices outside of an array that lies inside a variable or structure. OpenCL's compiler
+// tests them: a test is an instruction with a guard that writes a register with a known name
 // (src/opencl/index_tests.c). Without a guard it says that a pixel is outside of its image
 // (src/opencl/library/images.cl).
 //
-// Several tests of a basic block get one branch: all that their guards and indices follow from is
-// known before the first of them. Where checks of accesses follow that have a branch for all of
-// them (weave_region.c), it serves the tests, too.
+// Tests of one basic block share a branch if all their guards and indices can be computed before
+// the first of them. Where a region of checked accesses follows (weave_region.c), its branch serves
+// the tests, too.
 //     any = one of the guards;  @any bra Outside;
 //   Back:
 //     …
@@ -43,7 +43,7 @@ static void close_group(Finder *f) {
   f->now.n = 0;
 }
 
-// The compiler has found out that the index is inside.
+// The guard is a constant: the compiler has proved that the index is inside.
 static bool never_fails(const Memcheck *m, const PtxInstr *in) {
   const PtxInstr *def = ir_single_def(m->defs, in->guard);
   return in->guard_negated && def && def->op == OP_MOV && def->ops[1].kind == OPD_INT &&
@@ -104,7 +104,7 @@ static PtxOperand guard_before(Early *e, Code *c, const PtxInstr *in, uint32_t t
   return in->guard_negated ? opd_not(guard) : opd_reg(guard);
 }
 
-// Equal indices are tested by one comparison for all of them.
+// An earlier test of the group has the same guard.
 static bool is_tested_before(const Memcheck *m, const IndexTests *t, unsigned test) {
   const PtxInstr *in = instr(m, t->list[test]);
   for (unsigned i = 0; i < test; i++) {
@@ -128,8 +128,8 @@ void memcheck_add_index_tests(Memcheck *m, const IndexTests *t, Early *e, Code *
   }
 }
 
-// The probe is called whether this test fails or not: so all of it is one block, which the virtual
-// device knows by the call (vgpu/region_cold.c).
+// Calls the probe whether this test fails or not. So the code is one basic block with a call, which
+// the virtual device takes for cold (vgpu/region_cold.c).
 static void emit_report(Memcheck *m, Code *c, Early *e, uint32_t test) {
   Body *b = m->body;
   const PtxInstr *in = instr(m, test);
@@ -192,6 +192,5 @@ void memcheck_emit_index_tests(Memcheck *m, const IndexTests *t) {
   code_label(c, outside);
   e = early_begin(b, t->at);
   memcheck_report_index_tests(m, t, &e, c);
-  if (t->hoisted) EMIT(c, "bra", opd_label(back));
-  else body_return(c, t->at, back);
+  EMIT(c, "bra", opd_label(back));
 }

@@ -1,9 +1,8 @@
 // Checks of a counted loop, done once before it: where the first and the last iteration's addresses
 // are inside their objects, so are all between. Where a loop moves by a register (`i +=
 // blockDim.x`) the last iteration is not computed, only where it must stop. Then a copy of the loop
-// without these checks runs; else the loop with them. The two are the same program at every
-// instruction, so an exact test that was reached from the copy may return into the loop; where
-// lanes of a warp wait for each other in it, it returns into the copy.
+// without these checks runs; else the loop with them. Code out of line serves both, and returns to
+// the one that it was reached from (weave/loop_copy.c).
 #include "tools/memcheck/internal.h"
 
 enum { LARGEST_LOOP = 1500, MOST_STREAMS = 32, MOST_KNOWN = 16 };
@@ -386,16 +385,20 @@ static Company company_of(const IrCfg *cfg, uint32_t loop) {
   return !meets ? ALONE : all ? WHOLE_WARP : UNKNOWN_COMPANY;
 }
 
-// Other tools have code out of line, too, that returns to the loop.
+// The vote on the copy needs sm_70. Other tools' code in such loops has not been tried in copies.
 static bool can_keep_together(const Memcheck *m) {
   const PtxModule *module = m->body->func->module;
   return m->body->program->plan->tools == TOOL_BIT(MEMCHECK) && module->sm >= 70 &&
          module->version_major >= 6;
 }
 
+// Code of other tools out of line serves the loop and its copy, so the two are one cycle with two
+// entries, which the search for the cause of a hang does not take for a loop. A step in a register
+// may be 0: such loops hang. So those whose pointers move by a product stay without a copy then.
 static void hoist_loop(Memcheck *m, const IrLoopPlan *plan) {
   Hoist h = {.m = m, .plan = plan};
   const IrCfg *cfg = m->body->cfg;
+  if (plan->by_products && m->body->program->plan->tools != TOOL_BIT(MEMCHECK)) return;
   if (!can_count(plan) || loop_size(cfg, &cfg->loops[plan->loop]) > LARGEST_LOOP ||
       !body_can_copy(m->body, plan->loop))
     return;
@@ -406,7 +409,6 @@ static void hoist_loop(Memcheck *m, const IrLoopPlan *plan) {
     return;
   h.safe = body_reg(m->body, TYPE_PRED);
   h.code = body_copy_loop(m->body, plan->loop, h.safe);
-  if (company == WHOLE_WARP) body_keep_together(m->body, plan->loop);
   PtxReg *zero = body_temp(m->body, TYPE_B32, 0);
   EMIT(h.code, "mov.u32", opd_reg(zero), opd_imm(0));
   EMIT(h.code, "setp.eq.u32", opd_reg(h.safe), opd_reg(zero), opd_imm(0));

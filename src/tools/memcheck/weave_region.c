@@ -12,9 +12,9 @@
 //     the same instructions again; an access whose bit is set is not performed
 //     bra After;
 //
-// The addresses must be known at the first access: what computes them in between is computed before
-// it, too, if it is simple. Tests of indices before the region (weave_indices.c) join it if they
-// can: Slow begins with their reports.
+// The addresses must be known at the first access: simple instructions between the accesses that
+// compute them are repeated before it. Index tests (weave_indices.c) use the region's branch where
+// they can: Slow then begins with their reports.
 #include "tools/memcheck/internal.h"
 
 enum { MOST_CHECKS = WG_REGION_MOST, MOST_INSTRS = 96 };
@@ -29,7 +29,7 @@ typedef struct Weaver {
   Region region;
   PtxVar *area;  // the entries
   PtxReg *wrong;
-  // tests of indices that have no branch yet, and those behind them; those that this region serves
+  // index tests without a branch so far; the next in Memcheck.index_tests; those of this region
   const IndexTests *waiting;
   uint32_t next_tests;
   const IndexTests *joined;
@@ -249,10 +249,7 @@ static void emit_slow(Weaver *w, PtxLabel *slow, PtxLabel *after) {
       emit_access(w, code, instr(w, i), next++);
     else code_instr(code, instr(w, i));
   }
-  const Check *left = &m->checks[w->region.checks[0]];
-  for (unsigned i = 0; i < w->region.n && left->hoisted; i++)
-    left = &m->checks[w->region.checks[i]];
-  memcheck_return(code, left, after);
+  EMIT(code, "bra", opd_label(after));
 }
 
 // --- tests of indices ---
@@ -270,7 +267,7 @@ static void meet_tests(Weaver *w, uint32_t instr) {
   }
 }
 
-// Code in loops only and code in their copies, too, have branches of their own.
+// Hoisted checks and tests need a branch that copies of the loop omit; others need one they keep.
 static void join_tests(Weaver *w) {
   Memcheck *m = w->m;
   bool joins = w->waiting && w->region.n > 1 &&

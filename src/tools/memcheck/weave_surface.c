@@ -92,11 +92,11 @@ static void emit_slow(Memcheck *m, uint32_t i, Last last, PtxLabel *slow, PtxLab
   EMIT(c, "setp.eq.u32", opd_reg(good), opd_reg(kind), opd_imm(0));
   PtxLabel *bad = body_label(b);
   code_branch(c, good, true, bad);
-  body_return(c, i, back);
+  EMIT(c, "bra", opd_label(back));
   code_label(c, bad);
   if (memcheck_stops(b)) code_emit(c, "trap", &(const PtxOperand){.kind = OPD_NONE}, 0);
   memcheck_zero(c, in);
-  body_return(c, i, after);
+  EMIT(c, "bra", opd_label(after));
 }
 
 static void check(Memcheck *m, uint32_t i, Last last) {

@@ -47,7 +47,7 @@ static void emit_slow(Memcheck *m, uint32_t i, Last last, PtxLabel *slow, PtxLab
     code_emit(c, "trap", &(const PtxOperand){.kind = OPD_NONE}, 0);
     code_guard(c, NULL, false);
   }
-  body_return(c, i, back);
+  EMIT(c, "bra", opd_label(back));
 }
 
 static void check(Memcheck *m, uint32_t i, Last last) {

@@ -35,6 +35,6 @@ void memcheck_load_bytes(Memcheck *m, Code *code, const Check *c, PtxReg *kind, 
     EMIT(code, "cvt.u16.u64", opd_reg(half), opd_reg(value));
     EMIT(code, "mov.b16", to, opd_reg(half));
   }
-  memcheck_return(code, c, after);
+  EMIT(code, "bra", opd_label(after));
   code_label(code, other);
 }

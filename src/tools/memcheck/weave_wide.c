@@ -194,11 +194,11 @@ void memcheck_emit_together(Memcheck *m, Check *c) {
   EMIT(code, "vote.sync.any.pred", opd_reg(any), opd_reg(wrong), opd_imm(-1));
   PtxLabel *report = body_label(b);
   code_branch(code, any, false, report);
-  memcheck_return(code, c, back);
+  EMIT(code, "bra", opd_label(back));
   code_label(code, report);
   code_guard(code, wrong, false);
   memcheck_report(m, code, c, kind, address);
   code_guard(code, NULL, false);
   memcheck_zero(code, in);
-  memcheck_return(code, c, after);
+  EMIT(code, "bra", opd_label(after));
 }
