@@ -18,7 +18,7 @@ void checks_kernels_unlock(void) { pthread_mutex_unlock(&lock); }
 
 // --- programs ---
 
-// Its code changes, or it is another one with the same handle.
+// Call when a program's code changes, or when a new program gets its handle.
 static void forget_program(cl_program handle) {
   pthread_mutex_lock(&lock);
   CheckedProgram *p = u64map_remove(&programs, (uintptr_t)handle);
@@ -52,8 +52,8 @@ static void build_failed(CheckedProgram *p, cl_device_id device) {
   p->twin = NULL;
 }
 
-// Of the program's options the one that decides which launches are allowed; the others are in its
-// code.
+// Returns the only build option that still matters, because it restricts launches; the code
+// contains the effects of the others.
 static const char *launch_option(cl_program handle, cl_device_id device) {
   static const char uniform[] = "-cl-uniform-work-group-size";
   char options[4096] = "";

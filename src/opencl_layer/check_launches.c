@@ -1,8 +1,8 @@
-// Kernels that are enqueued: the one with checks runs, with one argument more. After calls that
-// wait, what it has found is read.
+// Runs the kernel with checks in place of an enqueued one, with one more argument. Reads its
+// findings after calls that wait.
 #include "opencl_layer/checks.h"
 
-typedef struct Asked {  // what the program asks for
+typedef struct Asked {  // the program's call
   cl_command_queue queue;
   cl_kernel kernel;
   cl_uint dimensions;
@@ -17,8 +17,8 @@ static cl_int enqueue_as_is(const Asked *a) {
                                              a->global, a->local, a->n, a->list, a->event);
 }
 
-// Where the program leaves the size of work-groups to the platform: as its kernel says, or the
-// largest of one dimension that divides the NDRange.
+// Chooses the work-group size if the program leaves it to the platform: the kernel's required size,
+// or the largest one-dimensional size that divides the NDRange.
 static void choose_items(const Asked *a, const CheckedKernel *k, size_t out[3]) {
   size_t most = 256, required[3] = {0};
   cl_device_id d = checks_device_id(k->context);

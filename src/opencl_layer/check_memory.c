@@ -1,6 +1,6 @@
 // Device memory by address, where OpenCL knows only handles. A buffer's address is what a kernel of
-// ours gets as its argument. It all goes through a queue of our own, so that the program's queues
-// are left alone.
+// ours gets as its argument. All accesses use a queue of our own, and leave the program's queues
+// alone.
 #include "opencl_layer/checks.h"
 
 #include <pthread.h>

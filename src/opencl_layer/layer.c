@@ -1,5 +1,6 @@
 // The functions of the layer: each calls the platform's, and tells record.c.
 #include "opencl_layer/checks.h"
+#include "opencl_layer/host_memory.h"
 #include "opencl_layer/times.h"
 
 #include <CL/cl_layer.h>
@@ -18,6 +19,7 @@ static cl_icd_dispatch next, table;
     LayerCall call_ = {#name, .caller = __builtin_return_address(0), .begin_ns = clock_ns()}; \
     call_.error = next.name arguments; \
     call_.end_ns = clock_ns(); \
+    host_memory_call_ends(); \
     layer_record(&call_, __VA_ARGS__); \
     return call_.error; \
   }
@@ -27,27 +29,34 @@ static cl_icd_dispatch next, table;
                        .begin_ns = clock_ns()}; \
     result made_ = next.name(UNPACK arguments, &call_.error); \
     call_.end_ns = clock_ns(); \
+    host_memory_call_ends(); \
     call_.made = made_; \
     layer_record(&call_, __VA_ARGS__); \
     if (error_) *error_ = call_.error; \
     return made_; \
   }
-// Functions that enqueue a kernel or a transfer have parameters of these names, which hide these.
+// Functions that enqueue a kernel or a transfer have parameters that shadow these names.
 static const cl_kernel kernel = NULL;
 static const size_t size = 0;
 static const size_t *const region = NULL, *const global_work_size = NULL,
                            *const local_work_size = NULL;
 static const cl_uint work_dim = 0;
+static const void *const ptr = NULL;
+static const cl_bool blocking_write = CL_TRUE;
 
-// A command without an event gets one of ours where times are wanted. What is recorded is what the
-// program has passed.
+// A command without an event gets one of ours where times are wanted. The record shows the
+// arguments that the program has passed.
 #define EVENT_BEGIN() \
   cl_event own_ = NULL; \
-  bool has_own_ = !event && layer_times_on(); \
+  bool watched_ = host_memory_watched(blocking_write, ptr, size); \
+  bool has_own_ = !event && (watched_ || layer_times_on()); \
   if (has_own_) event = &own_
 #define EVENT_END(name_) \
   do { \
     bool times_ = call_.error == CL_SUCCESS && event && layer_times_on(); \
+    if (watched_ && call_.error == CL_SUCCESS) \
+      host_memory_watch(&next, *event, ptr, size, &call_); \
+    if (has_own_ && !times_ && own_) next.clReleaseEvent(own_); \
     if (times_) \
       layer_times_add(&next, &(LayerCommand){#name_, command_queue, kernel, *event, has_own_, \
                                              call_.begin_ns, call_.end_ns, size, region, work_dim, \
@@ -60,6 +69,7 @@ static const cl_uint work_dim = 0;
     EVENT_BEGIN(); \
     call_.error = next.name arguments; \
     call_.end_ns = clock_ns(); \
+    host_memory_call_ends(); \
     EVENT_END(name); \
     layer_record(&call_, __VA_ARGS__); \
     return call_.error; \
@@ -71,6 +81,7 @@ static const cl_uint work_dim = 0;
     EVENT_BEGIN(); \
     result made_ = next.name(UNPACK arguments, &call_.error); \
     call_.end_ns = clock_ns(); \
+    host_memory_call_ends(); \
     call_.made = made_; \
     EVENT_END(name); \
     layer_record(&call_, __VA_ARGS__); \
@@ -86,12 +97,38 @@ static const cl_uint work_dim = 0;
     result made_ = next.name(UNPACK arguments, &call_.error); \
     properties = asked_; \
     call_.end_ns = clock_ns(); \
+    host_memory_call_ends(); \
     call_.made = made_; \
     layer_record(&call_, __VA_ARGS__); \
     if (error_) *error_ = call_.error; \
     return made_; \
   }
 #include "opencl_layer/calls.def"
+
+// --- functions after which host memory is not watched ---
+static cl_int CL_API_CALL set_event_callback(cl_event event, cl_int type,
+                                             void(CL_CALLBACK *call)(cl_event, cl_int, void *),
+                                             void *user) {
+  host_memory_give_up();
+  return layer_clSetEventCallback(event, type, call, user);
+}
+
+static cl_int CL_API_CALL checked_clEnqueueNativeKernel(cl_command_queue queue,
+                                                        void(CL_CALLBACK *call)(void *),
+                                                        void *arguments, size_t bytes,
+                                                        cl_uint nbuffers, const cl_mem *buffers,
+                                                        const void **places, cl_uint nwaits,
+                                                        const cl_event *waits, cl_event *event) {
+  host_memory_give_up();
+  return layer_clEnqueueNativeKernel(queue, call, arguments, bytes, nbuffers, buffers, places,
+                                     nwaits, waits, event);
+}
+
+static void *CL_API_CALL svm_alloc(cl_context context, cl_svm_mem_flags flags, size_t bytes,
+                                   cl_uint alignment) {
+  if (flags & CL_MEM_SVM_FINE_GRAIN_BUFFER) host_memory_give_up();
+  return next.clSVMAlloc(context, flags, bytes, alignment);
+}
 
 static cl_int CL_API_CALL release_queue(cl_command_queue queue) {
   layer_times_finish(&next, queue);
@@ -123,6 +160,9 @@ EXPORT CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint n, const cl_icd_dispa
 #define MAKES(name, ...) table.name = layer_##name;
 #include "opencl_layer/calls.def"
   table.clReleaseCommandQueue = release_queue;
+  table.clSetEventCallback = set_event_callback;
+  table.clEnqueueNativeKernel = checked_clEnqueueNativeKernel;
+  if (next.clSVMAlloc) table.clSVMAlloc = svm_alloc;
   *ours = sizeof table / sizeof(void *);
   *out = &table;
   return CL_SUCCESS;

@@ -1,4 +1,4 @@
-// References of the program to objects: what is left at the end was forgotten.
+// Counts the program's references to objects: objects left at the end were never released.
 #define _GNU_SOURCE
 
 #include "opencl_layer/layer.h"
@@ -44,7 +44,7 @@ void layer_object_released(const void *handle) {
   pthread_mutex_unlock(&lock);
 }
 
-static void print_place(FILE *out, const char *word, const void *caller) {
+void layer_print_place(FILE *out, const char *word, const void *caller) {
   Dl_info at;
   if (!dladdr(caller, &at) || !at.dli_fname) return;
   const char *slash = strrchr(at.dli_fname, '/');
@@ -61,7 +61,7 @@ static void print_stack(FILE *out, const Object *o) {
     bool known = dladdr(o->stack[i], &at) && at.dli_fname;
     if (behind && (!known || strstr(at.dli_fname, "/libc.so"))) return;
     if (behind) {
-      print_place(out, "    by", o->stack[i]);
+      layer_print_place(out, "    by", o->stack[i]);
       fputc('\n', out);
     }
     behind |= o->stack[i] == o->caller;
@@ -92,7 +92,7 @@ void layer_objects_left(FILE *out) {
     const Object *o = &list.data[i].object;
     fprintf(out, "  %s 0x%llx made by %s", o->type, (unsigned long long)list.data[i].handle,
             o->made_by);
-    print_place(out, ", called at", o->caller);
+    layer_print_place(out, ", called at", o->caller);
     fprintf(out, "; references left: %u\n", o->references);
     print_stack(out, o);
   }

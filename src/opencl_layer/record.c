@@ -1,6 +1,6 @@
 // One line for each call; at the end, how many failed, and what was not released.
 #include "base/options.h"
-#include "opencl_layer/layer.h"
+#include "opencl_layer/host_memory.h"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -131,12 +131,25 @@ static void add_times(Line *l, uint64_t ns, unsigned unit, unsigned digits) {
   add_number(l, ns / unit % (digits == 6 ? 1000000 : 10), 10, digits);
 }
 
+bool layer_records(void) {
+  pthread_once(&once, open_file);
+  return out != NULL;
+}
+
+void layer_note_call(const char *what, const void *memory, size_t size, const char *function,
+                     const void *caller, const char *text) {
+  pthread_mutex_lock(&lock);
+  fprintf(out, "%s 0x%zx, %zu bytes, of %s", what, (size_t)memory, size, function);
+  layer_print_place(out, ", called at", caller);
+  fprintf(out, ", %s\n", text);
+  pthread_mutex_unlock(&lock);
+}
+
 void layer_record(const LayerCall *c, const char *format, ...) {
   va_list values, again;
   Line l;
   l.len = 0;
-  pthread_once(&once, open_file);
-  if (!out) return;
+  if (!layer_records()) return;
   va_start(values, format);
   va_copy(again, values);
   count_objects(c, format, again);
@@ -163,6 +176,9 @@ __attribute__((destructor)) static void end(void) {
   if (!out || opened_in != getpid()) return;
   fprintf(out, "calls: %llu, failed: %llu\n", (unsigned long long)calls,
           (unsigned long long)failed);
+  if (host_memory_found())
+    fprintf(out, "host memory changed or unmapped before a write of it was complete: %llu times\n",
+            (unsigned long long)host_memory_found());
   layer_objects_left(out);
   fclose(out);
   out = NULL;

@@ -50,7 +50,7 @@ void layer_run_begin(const LayerCommand *c, OpenclCommand *out) {
                          .thread = (uint64_t)gettid(),
                          .begin_ns = c->begin_ns,
                          .end_ns = c->end_ns};
-  // of a part of a buffer; how large the pixels of images are is not asked for
+  // a rectangle of a buffer; regions of images are left out: their pixel size is not queried
   bool of_buffer = c->region && contains(c->name, "Rect");
   if (of_buffer) out->bytes = (uint64_t)c->region[0] * c->region[1] * c->region[2];
   for (cl_uint i = 0; c->local && i < c->dimensions && i < 3; i++) {
