@@ -83,8 +83,8 @@ CMD_FOLDERS := base ptx ir image sass weave interrupt tools channel store trace 
   diff view cli
 LIB_FOLDERS := base ptx ir image sass weave interrupt tools channel where session jit vgpu driver \
   runtime closed gpu opencl_code preload
-# The pieces of runtime/ and gpu/ that look at a program and for a driver before the program is
-# started. A tool's half inside the program, host*.c, needs the session, which the command does not
+# The parts of runtime/ and gpu/ that inspect a program and search for a driver before the program
+# starts. A tool's half inside the program, host*.c, needs the session, which the command does not
 # have.
 TOOL_HOST_OBJS := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard src/tools/host.c \
   src/tools/*/host*.c))
@@ -302,8 +302,7 @@ format:
 	  'viewer/src/**' 'tests/**/*.mjs' 'bench/*.mjs'
 
 # --- products ---
-# Linked beside their place and moved into it, so that programs that are running keep what they
-# have.
+# Linked under a temporary name and renamed, so that running programs keep the old files.
 $(BUILD)/warpgrind: $(CMD_OBJS)
 	@printf '#include <microhttpd.h>\n' | $(CC) -E -x c - > /dev/null 2>&1 || echo \
 	  '  warpgrind view cannot serve: microhttpd.h is missing (Debian: libmicrohttpd-dev)'
@@ -330,7 +329,7 @@ $(BUILD)/lib/libwarpgrind.so: $(LINKED_SRC) $(BUILD)/obj/preload/entry.o $(BUILD
 
 # The OpenCL platform, an ICD: it calls the exported functions of libcuda.so.1. Its own library for
 # kernels, library/*.cl, is a text in it.
-# launch.cl has the macros of all
+# launch.cl comes first: it has the macros that all use
 OPENCL_TEXT := src/opencl/library/launch.cl $(filter-out %/launch.cl,$(sort \
   $(wildcard src/opencl/library/*.cl)))
 OPENCL_OBJS := $(call folder-objs,opencl) $(BUILD)/obj/opencl/library_text.o
@@ -348,7 +347,7 @@ $(BUILD)/lib/libwarpgrind_opencl.so: $(OPENCL_OBJS) $(call folder-objs,base) | \
 	  -Wl,--exclude-libs,ALL -Wl,-rpath,'$$ORIGIN' $(if $(SAN_FLAGS),,-Wl,-z,defs) -o $@.$$$$ $^ \
 	  -L$(BUILD)/lib -l:libcuda.so.1 -lm -ldl -pthread && mv $@.$$$$ $@
 
-# What a program calls, in front of any platform.
+# The layer between a program and any platform.
 $(BUILD)/lib/libwarpgrind_opencl_layer.so: $(call folder-objs,opencl_layer) $(call folder-objs,base)
 	$(call say,LINK) $(CC) $(SAN_FLAGS) -shared -Wl,-soname,libwarpgrind_opencl_layer.so \
 	  -Wl,-Bsymbolic -Wl,--exclude-libs,ALL $(if $(SAN_FLAGS),,-Wl,-z,defs) -o $@.$$$$ $^ \
@@ -365,7 +364,7 @@ $(BUILD)/lib/opencl/libOpenCL.so.1: $(call folder-objs,opencl_loader) $(call fol
 $(BUILD)/lib/opencl/libOpenCL.so: $(BUILD)/lib/opencl/libOpenCL.so.1
 	@ln -sf libOpenCL.so.1 $@
 
-# What Python runs first in programs under Warpgrind.
+# Python code that runs first in programs under Warpgrind.
 $(BUILD)/lib/python/%.py: src/cli/python/%.py
 	@mkdir -p $(@D)
 	@cp $< $@
@@ -375,7 +374,7 @@ $(BUILD)/lib/opencl/warpgrind.icd:
 	@echo libwarpgrind_opencl.so > $@
 
 # The compiler of the virtual device, a program of its own. Without LLVM there is none, and kernels
-# are interpreted. No sanitizer: it is LLVM's memory that would be watched.
+# are interpreted. No sanitizer: it would watch LLVM's memory.
 LLVM_CONFIG ?= $(firstword $(foreach v,14 19 18 17 16 15,$(shell command -v llvm-config-$(v))) \
   llvm-config)
 JIT_SRC := $(wildcard src/jit/helper/*.c)
@@ -390,8 +389,8 @@ $(BUILD)/lib/warpgrind-jit: $(JIT_SRC) $(wildcard src/jit/helper/*.h) src/jit/pr
 	  echo '  --jit cannot compile kernels: llvm-c/Core.h is missing (Debian: llvm-14-dev)'; \
 	fi
 
-# Recorded operations for sqlite3 itself (.load): the same sources, with the SQLite of whoever loads
-# them.
+# Recorded operations for sqlite3 itself (.load): the same sources, with the SQLite of the program
+# that loads them.
 EXTENSION_SRC := $(wildcard src/store/*.c src/trace/*.c) $(addprefix src/base/,arena.c check.c \
   clock.c error.c file.c log.c map.c memory.c memory_left.c str.c thread.c)
 $(BUILD)/lib/warpgrind_sqlite.so: $(EXTENSION_SRC) $(wildcard src/store/*.h src/trace/*.h \
@@ -510,7 +509,7 @@ check:
 	@$(MAKE) --no-print-directory $(JOBS) all
 	@BUILD=$(BUILD) CC="$(CC)" SAN=$(SAN) FUZZ_INPUTS=$(FUZZ_INPUTS) tests/run $(TESTS)
 
-# What a developer runs before every commit: three minutes on two processors.
+# The tests that a developer runs before every commit: three minutes on two processors.
 check-quick:
 	@tools/install-deps check
 	@$(MAKE) --no-print-directory $(JOBS) all
@@ -551,7 +550,7 @@ fuzz:
 	@$(MAKE) --no-print-directory $(JOBS) all
 	@BUILD=$(BUILD) FUZZ_SECONDS=$(FUZZ_SECONDS) FUZZ_SEED=0 tests/fuzz/run.sh
 
-# Attacks with new random starts for HOURS or MINUTES; SEED repeats a soak. What is found is kept in
+# Attacks with new random starts for HOURS or MINUTES; SEED repeats a soak. Findings are kept in
 # $(BUILD)/soak/found.
 HOURS ?= 0
 MINUTES ?= 0

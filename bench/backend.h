@@ -1,5 +1,5 @@
-/* What the benchmark cases (cases.c) need of a device; backend_cuda.c and backend_opencl.c provide
- * it. */
+/* The device functions that the benchmark cases (cases.c) use; backend_cuda.c and backend_opencl.c
+ * provide them. */
 #ifndef BENCH_BACKEND_H
 #define BENCH_BACKEND_H
 

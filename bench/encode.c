@@ -1,6 +1,6 @@
-// How fast one thread makes chunks of raw records, and what they take up: the same records again
-// and again, in memory that was used before, so that nothing is measured but that.
-//   encode PATTERN|FILE [megabytes [rounds]]    FILE: raw records, one behind the other
+// Measures how fast one thread makes chunks of raw records, and their size. It encodes the same
+// records again and again, in memory that was used before, so that nothing else is measured.
+//   encode PATTERN|FILE [megabytes [rounds]]    FILE: raw records, one after the other
 #include "patterns.h"
 #include "trace/internal.h"
 
@@ -40,7 +40,7 @@ static unsigned load(FILE *f, size_t bytes) {
   return chunk;
 }
 
-// Fills chunks as trace_take does; how many.
+// Fills chunks as trace_take does; returns how many.
 static unsigned fill(const Pattern *p, const Shape *s, size_t bytes, uint64_t *operations) {
   static struct { uint64_t warp; uint32_t k; } at[RESIDENT];
   uint32_t n = 0, chunk = 0, time = 0, rows = 0;

@@ -40,7 +40,7 @@ WRAPPED = ('__cudaLaunchKernel', 'cudaLaunchKernel', 'cudaLaunchCooperativeKerne
 RECORDED = {'record': '--record', 'inputs': '--record=inputs', 'hash': '--hash'}
 FOUND = 99   # Warpgrind's exit code if there are findings
 
-# what a run file says of itself
+# keys of a run file's own facts about its trace
 OF_TRACE = ('trace_records', 'trace_operations', 'trace_bytes', 'trace_raw_bytes', 'trace_lost')
 
 # ms None: it has none; numbers: bench/gpu/timer.cu

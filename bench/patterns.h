@@ -181,8 +181,8 @@ static int histogram(const Shape *s, uint64_t warp, uint32_t k, WarpOp *op) {
   return 1;
 }
 
-// As kernels of a GPU write them: several operations share a record, and loops that only load are
-// folded. A pattern makes the k-th record of a warp, a group, or one operation (nops 0).
+// Records as kernels on a GPU write them: several operations share a record, and loops that only
+// load are folded. A pattern makes the k-th record of a warp, a group, or one operation (nops 0).
 typedef int MakeGroup(const Shape *s, uint64_t warp, uint32_t k, Group *g);
 
 static WarpOp *add_to_group(Group *g, uint64_t warp, uint32_t site, uint32_t unit, int32_t distance,
@@ -300,7 +300,7 @@ static const Pattern patterns[] = {{"saxpy", saxpy, 3, 0x25},
                                    {"gathered", NULL, 3, 0x25, gathered},
                                    {"folded", NULL, 0, 0x25555, folded}};
 
-// Writes the next record of a warp; how many operations it has, 0: the warp has ended.
+// Writes the next record of a warp; returns its number of operations, 0: the warp has ended.
 static inline uint64_t make_record(const Pattern *p, const Shape *s, WarpOp *op, uint32_t k,
                                    Out *out) {
   if (!p->group) {

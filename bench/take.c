@@ -26,8 +26,7 @@ typedef struct Taker {
 
 static bool same;
 
-// Loads and stores of 32 lanes side by side, whose values nothing predicts, unless they are all the
-// same.
+// Loads and stores of 32 neighbouring lanes, with unpredictable values, or with one value for all.
 static void fill(Out *out, uint32_t index) {
   for (uint32_t i = 0; out->len < RING; i++) {
     WarpOp op = {.warp = index * 100000 + i / 8,

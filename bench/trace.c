@@ -1,5 +1,5 @@
-// What recorded operations cost on disk and how long questions about them take: raw records of
-// known patterns, as kernels write them, go into a run file.
+// Measures the size of recorded operations on disk and the time of questions about them: raw
+// records of known patterns, as kernels write them, go into a run file.
 //   trace PATTERN OPERATIONS FILE [encoding threads]
 #include <math.h>
 #include <sqlite3.h>

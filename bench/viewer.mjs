@@ -3,7 +3,8 @@
 // more than 50 ms of the processor, or the page more than 500 MB.
 // Tasks are measured twice: by the clock, and by the processor, which other work on the machine
 // does not lengthen.
-// An empty page is measured in the same way: what the browser and the load of the machine take.
+// An empty page is measured in the same way: it shows the share of the browser and of the machine's
+// load.
 import { loadavg } from "node:os";
 import { Browser } from "../tests/viewer/browser.mjs";
 

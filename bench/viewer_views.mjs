@@ -1,7 +1,7 @@
-// How long the server takes for what each view asks: viewer_views.mjs URL [PID [LIMIT POINT]]. Best
-// and worst of five, each for another thread or element; OVER: the worst is above LIMIT, or above
-// POINT if it is about one thread or element. With the server's PID also what its processors took,
-// on average: other work on the machine does not lengthen that.
+// Measures how long the server takes to answer each view: viewer_views.mjs URL [PID [LIMIT POINT]].
+// Best and worst of five, each for another thread or element; OVER: the worst is above LIMIT, or
+// above POINT if it is about one thread or element. With the server's PID also its average
+// processor time, which other work on the machine does not lengthen.
 import { readFileSync } from "node:fs";
 const [url, pid, limit = Infinity, point = Infinity] = process.argv.slice(2),
   points = new Set([

@@ -1,4 +1,4 @@
-/* What every example needs: a CUDA call that fails ends the program and says which one. */
+/* Helpers of all examples: a CUDA call that fails ends the program, which then names the call. */
 #ifndef EXAMPLE_H
 #define EXAMPLE_H
 

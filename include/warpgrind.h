@@ -59,7 +59,7 @@ enum {
 };
 typedef int (*wg_host_function_)(int what, const void *p, size_t n);
 
-/* The library that `warpgrind` preloads has this function; without it there is none of the name. */
+/* The library that `warpgrind` preloads has this function; without Warpgrind it does not exist. */
 static inline int wg_host_call_(int what, const void *p, size_t n) {
   static wg_host_function_ function;
   static int looked;

@@ -86,7 +86,7 @@ struct wg_values_ {
     } \
   } while (0)
 #endif
-/* true: a kernel ends at its first failed assertion. The kernel goes on unless told. */
+/* true: a kernel ends at its first failed assertion. By default the kernel goes on. */
 static inline bool &wg_assert_ends() {
   static bool ends;
   return ends;
@@ -180,7 +180,7 @@ template <class C> static inline std::basic_string<C> wg_text_(wg_interrupt *cal
 static inline std::string wg_string_(wg_interrupt *call, unsigned long long address) {
   return wg_text_<char>(call, (size_t)address);
 }
-/* As long as it becomes. */
+/* The formatted value, of any length. */
 template <class T> static inline std::string wg_print_(const std::string &spec, T value) {
   int n = snprintf(NULL, 0, spec.c_str(), value);
   std::string out((size_t)(n > 0 ? n : 0) + 1, 0);
@@ -194,7 +194,7 @@ struct wg_formatter_ {
   std::map<unsigned long long, std::string> *strings; /* that were read, by their addresses */
   std::string out;
 
-  /* The value that comes next, or the one that "2$" at `at` names. */
+  /* The next value, or the one that "2$" at `at` names. */
   unsigned long long take(const char *&at) {
     size_t digits = strspn(at, "0123456789"), which = 0;
     if (digits && at[digits] == '$') {
@@ -404,7 +404,7 @@ WG_HANDLER(wg_file_write, wg_callers &callers, wg_list<const char *> path,
 /* --- memory --- */
 WG_INTERRUPT_OR(wg_malloc, void *(unsigned long long n), (void *)0);
 WG_INTERRUPT(wg_free, void(void *p));
-/* One allocation for all callers; it goes when all of them have freed their part. */
+/* One allocation for all callers; it is freed when all of them have freed their part. */
 struct wg_memory_ {
   std::map<char *, char *> owner; /* part: allocation */
   std::map<char *, size_t> parts; /* allocation: parts in use */

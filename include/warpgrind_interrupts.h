@@ -35,7 +35,7 @@ enum {
   WG_INTERRUPT_TRAPS_ = 1
 };
 
-/* What device code says of an interrupt it calls. A variable of the device that nobody reads there:
+/* Describes an interrupt that device code calls. A device variable that no device code reads:
  * Warpgrind reads it in the PTX. */
 typedef struct wg_interrupt_info_ {
   unsigned magic, line;
@@ -97,7 +97,7 @@ static inline int wg_write_device(wg_interrupt *call, void *to, const void *from
   return call->write_device(call, to, from, n);
 }
 /* A finding of the run (kind "assert"), with the place and the thread of this caller. 0: no tool
- * runs, nobody hears of it. */
+ * runs, and the finding is dropped. */
 static inline int wg_report_finding(wg_interrupt *call, size_t caller, const char *text) {
   return call->report(call, caller, text);
 }
@@ -117,7 +117,7 @@ typedef struct wg_handler_definition_ {
 typedef int (*wg_register_function_)(const wg_handler_definition_ *definition);
 
 #if !defined(__CUDA_ARCH__)
-/* The library that `warpgrind` preloads has this function; without it there is none of the name.
+/* The library that `warpgrind` preloads has this function; without Warpgrind it does not exist.
  * Returns 0 then. */
 static inline int wg_interrupt_register_(wg_handler_definition_ definition) {
   wg_register_function_ function;

@@ -41,7 +41,7 @@ RODINIA = (
 # their language is older than today's compilers take it to be
 COMPILERS = dict.fromkeys(('bfs', 'cfd', 'pathfinder', 'streamcluster'), 'g++ -std=gnu++98')
 COMPILERS['hybridsort'] = 'gcc -fcommon'
-# by the clock or a shared counter
+# their results depend on the clock or on a shared counter
 VARIES = ('particlefilter_naive', 'particlefilter_single', 'particlefilter_double', 'hybridsort')
 
 SHOC = (('BFS', 'level1/bfs'), ('FFT', 'level1/fft'), ('GEMM', 'level1/gemm'),

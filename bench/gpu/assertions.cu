@@ -14,7 +14,7 @@
 static size_t failures;
 static FILE *messages;
 
-// Says of each frame where and with which values it fails first, as wg_assert does.
+// Reports the place and the values of each frame's first failure, as wg_assert does.
 static void report(wg_interrupt *call, void *) {
   wg_callers callers = {call};
   wg_list<double> a = {call, 1, nullptr}, b = {call, 2, nullptr};

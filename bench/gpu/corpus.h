@@ -18,7 +18,7 @@ static cudaError_t corpus_malloc(void **p, size_t n) {
   return e == cudaSuccess ? cudaMemset(*p, 0, n) : e;
 }
 
-// One of the two is the program's main; it is told by being there.
+// Each program defines one of the two as its main; the other stays NULL.
 int corpus_main(int argc, char **argv) __attribute__((weak));
 int corpus_main() __attribute__((weak));
 int main(int argc, char **argv) {
@@ -31,7 +31,8 @@ int main(int argc, char **argv) {
   return 0;
 }
 
-// One program forgets to include it; the others bring their own, which is preferred to a template.
+// One program forgets to include rtclock; the others bring their own, which the compiler prefers to
+// a template.
 template <int = 0> double rtclock() { return 0; }
 
 #define cudaMalloc(p, n) corpus_malloc((void **)(p), n)

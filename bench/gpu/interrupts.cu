@@ -1,4 +1,4 @@
-// What GPU interrupts cost, timed on the host: bench/gpu_interrupts runs it plain and under
+// The cost of GPU interrupts, timed on the host: bench/gpu_interrupts runs it plain and under
 // Warpgrind. Each line: a name and milliseconds, the best of several turns.
 //   kernels   twenty kernels with a check that never fails, and without: the ratio
 //   million   one interrupt of a million threads; its handler stays on the device

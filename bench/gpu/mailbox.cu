@@ -1,7 +1,7 @@
-// What a mailbox would cost: threads that call stay in the kernel, write their argument into memory
-// of the host and poll until a host thread has written the result. bench/gpu_interrupts runs it
-// beside the rounds of GPU interrupts, for as many threads. Only for kernels whose blocks all fit
-// on the device: a thread that polls leaves its place to nobody.
+// The cost of a mailbox: calling threads stay in the kernel, write their argument into memory of
+// the host and poll until a host thread has written the result. bench/gpu_interrupts runs it beside
+// the rounds of GPU interrupts, for as many threads. Only for kernels whose blocks all fit on the
+// device: a polling thread does not free its place.
 #include <atomic>
 #include <chrono>
 #include <cstdio>

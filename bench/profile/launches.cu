@@ -1,8 +1,8 @@
-// What a launch costs the host: 20 rounds of 1000 launches of a kernel of about a microsecond, the
+// The host's cost of a launch: 20 rounds of 1000 launches of a kernel of about a microsecond, the
 // best round counts. Prints microseconds of the calls, and with the wait for all of them.
-// bench/profile_gpu runs it plain, with the timeline, and with CUPTI alone: an argument opens that,
-// with letters for what is asked of it (k: kernels, c: copies and sets, l: when launches were
-// queued and submitted, t: our clock), without any tool: what no timeline by CUPTI can undercut.
+// bench/profile_gpu runs it plain, with the timeline, and with CUPTI alone, which is a lower bound
+// for every timeline by CUPTI. An argument opens CUPTI without a tool; its letters are the requests
+// (k: kernels, c: copies and sets, l: when launches were queued and submitted, t: our clock).
 #include <algorithm>
 #include <chrono>
 #include <cstdint>

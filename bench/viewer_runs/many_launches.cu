@@ -1,4 +1,4 @@
-// 10,000 launches and 2,000 buffers: what the flow of a run must carry.
+// 10,000 launches and 2,000 buffers: a load for the flow of a run.
 #include <cstdio>
 __global__ void step(float *a, const float *b, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -55,7 +55,7 @@ __global__ void bound_and_split(Patch *out, int *out_count, const Patch *in, int
     atomicExch(split, 1);
 }
 
-/* Which way a patch looks: the sign of z of dP/du x dP/dv at its first corner. */
+/* The side that a patch faces: the sign of z of dP/du x dP/dv at its first corner. */
 __global__ void shade(int *facing, const Patch *patches, int n)
 {
     int id = threadIdx.x + blockIdx.x * blockDim.x;

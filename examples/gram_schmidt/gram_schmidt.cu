@@ -23,7 +23,7 @@ __global__ void scale(float *q, const float *a, const float *r, int k)
     q[i * COLUMNS + k] = a[i * COLUMNS + k] / r[k * COLUMNS + k]; /* bug: a column of zeros has the length 0 */
 }
 
-/* Takes the part along column k out of the columns behind it. */
+/* Subtracts from the columns after column k their component along it. */
 __global__ void subtract(float *a, float *r, const float *q, int k)
 {
     int j = threadIdx.x;

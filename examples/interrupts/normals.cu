@@ -22,7 +22,7 @@ WG_HANDLER(assertfail, wg_callers &callers, wg_list<int> rank) {
 }
 
 // --- listing 3: parameters that come from the host. The description of a call is constant data of
-// the program: what it says of the place is read by the handler, and no thread carries it. ---
+// the program: the handler reads the place of the call from it, and no thread carries it. ---
 
 WG_INTERRUPT(fail, void(int rank));
 

@@ -23,7 +23,7 @@ __global__ void tessellate(float2 *out, int factor) {
 
 static size_t failures;
 
-// Instead of the messages of wg_assert: only how many there are.
+// Replaces the messages of wg_assert: only counts them.
 static void count(wg_interrupt *call, void *) { failures += call->count; }
 
 int main(int argc, char **) {

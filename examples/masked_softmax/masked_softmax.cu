@@ -1,4 +1,4 @@
-/* Softmax of rows of which a part is masked. One bug: see README.md. */
+/* Softmax of partly masked rows. One bug: see README.md. */
 #include "../example.h"
 
 #include <math.h>

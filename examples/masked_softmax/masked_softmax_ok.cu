@@ -1,4 +1,4 @@
-/* Softmax of rows of which a part is masked. The correct twin. */
+/* Softmax of partly masked rows. The correct twin. */
 #include "../example.h"
 
 #include <math.h>

@@ -15,7 +15,7 @@ __global__ void bsmerge(int *b, const int *a, int n, int sz)
     if (id > n) /* bug 2: thread n goes on, one element past the end */
         return;
     int k0 = a[id];
-    /* Of equal keys those of the left run come first: a key of the right run is looked up as one less. */
+    /* Among equal keys the left run's come first: a right run's key is looked up as one less. */
     int k = k0 - ((id & sz) != 0); /* bug 1: overflows when k0 is INT_MIN */
     int l0 = (id ^ sz) & ~(sz - 1);
     int l = l0, r = min(l0 + sz, n) - 1;

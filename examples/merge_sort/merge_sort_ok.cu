@@ -15,7 +15,7 @@ __global__ void bsmerge(int *b, const int *a, int n, int sz)
     if (id >= n)
         return;
     int k0 = a[id];
-    /* Of equal keys those of the left run come first. */
+    /* Among equal keys those of the left run come first. */
     bool right = (id & sz) != 0;
     int l0 = (id ^ sz) & ~(sz - 1);
     int l = l0, r = min(l0 + sz, n) - 1;

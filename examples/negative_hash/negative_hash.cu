@@ -15,7 +15,7 @@ __host__ __device__ int hash(int key)
     return key >> 24; /* bug: copies the sign, so keys with the top bit set start below zero */
 }
 
-/* Looks up keys in an open hash table that is copied to shared memory, behind other data of the block. */
+/* Looks up keys in an open hash table, copied to shared memory after other data of the block. */
 __global__ void look_up(int *result, const int *keys, int n, const int *table)
 {
     __shared__ int shared[BEFORE + SLOTS];

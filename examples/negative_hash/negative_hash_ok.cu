@@ -15,7 +15,7 @@ __host__ __device__ int hash(unsigned key)
     return key >> 24;
 }
 
-/* Looks up keys in an open hash table that is copied to shared memory, behind other data of the block. */
+/* Looks up keys in an open hash table, copied to shared memory after other data of the block. */
 __global__ void look_up(int *result, const int *keys, int n, const int *table)
 {
     __shared__ int shared[BEFORE + SLOTS];

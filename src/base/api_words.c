@@ -15,7 +15,7 @@ ApiId api_named(const char *name) {
   return API_CUDA;
 }
 
-// What stands between the braces, or NULL.
+// The word that replaces {name}; NULL: no such name.
 static const char *word_named(const ApiWords *w, const char *name, size_t n) {
   const struct {
     const char *name, *word;

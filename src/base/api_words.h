@@ -1,5 +1,5 @@
-// Words for threads and memory, which differ from API to API: a report says work-item of an OpenCL
-// launch where it says thread of one of CUDA. Texts have {thread}, {block} … in their place.
+// Words for threads and memory, which differ between APIs: a report says work-item for OpenCL and
+// thread for CUDA. Texts contain placeholders: {thread}, {block} …
 #ifndef WG_API_WORDS_H
 #define WG_API_WORDS_H
 
@@ -20,12 +20,12 @@ typedef struct ApiWords {
 } ApiWords;
 
 const ApiWords *api_words(ApiId api);
-ApiId api_named(const char *name);  // as in the column `api`; CUDA where that is not known
+ApiId api_named(const char *name);  // by the name in column `api`; CUDA for an unknown name
 // Replaces {thread} by the word, {threads} by its plural, {Thread} by the word with a capital.
 void words_add(Str *out, const ApiWords *w, const char *text);
 // The same for a format; what %s brings is left alone.
 void words_printf(Str *out, const ApiWords *w, const char *fmt, ...) PRINTF_LIKE(3, 4);
-// of a PTX state space: "shared" is called "local" in OpenCL
+// The API's word for a PTX state space: OpenCL calls "shared" "local".
 const char *words_space(const ApiWords *w, const char *space);
 
 #endif

@@ -7,7 +7,7 @@ struct ArenaChunk {
 };
 
 #ifdef WARPGRIND_STRESS
-// every request alone, so that the sanitizer sees where it ends
+// one chunk per request, so that the sanitizer sees where each ends
 enum { FIRST_CHUNK = 0, LARGEST_CHUNK = 0 };
 #else
 enum { FIRST_CHUNK = 16 << 10, LARGEST_CHUNK = 1 << 20 };
@@ -37,7 +37,7 @@ void *arena_alloc(Arena *a, size_t size) {
 void *arena_alloc_uncleared(Arena *a, size_t size) {
   if (size < FIRST_CHUNK) return arena_alloc(a, size);
   ArenaChunk *c = mem_realloc(NULL, size + 16);
-  c->size = FIRST_CHUNK / 2;  // what comes next does not grow with it
+  c->size = FIRST_CHUNK / 2;  // does not make the next chunk larger
   if (a->chunks) {
     c->next = a->chunks->next;
     a->chunks->next = c;

@@ -31,7 +31,7 @@ typedef struct Arena {
   char *next, *end;
 } Arena;  // {0} is a valid empty arena
 void *arena_alloc(Arena *a, size_t size);
-// with anything in it: for what is large and filled at once
+// Not zeroed: for large memory that the caller fills at once.
 void *arena_alloc_uncleared(Arena *a, size_t size);
 char *arena_strndup(Arena *a, const char *s, size_t n);
 char *arena_strdup(Arena *a, const char *s);
@@ -73,10 +73,9 @@ void u64map_put(U64Map *m, uint64_t key, void *value);
 void *u64map_remove(U64Map *m, uint64_t key);
 bool u64map_next(const U64Map *m, uint32_t *it, uint64_t *key, void **value);
 void u64map_free(U64Map *m);
-void u64map_free_all(U64Map *m);  // … and what it points to
+void u64map_free_all(U64Map *m);  // frees the values too
 
-// --- sorted.c: a map from numbers in their order. {0} is a valid empty map; values are not NULL.
-// ---
+// --- sorted.c: a map sorted by number. {0} is a valid empty map; values are not NULL. ---
 typedef struct SortedMap {
   struct SortedChunk **chunks;
   uint32_t nchunks, cap, len;
@@ -84,9 +83,9 @@ typedef struct SortedMap {
 void *sorted_get(const SortedMap *m, uint64_t key);
 void sorted_put(SortedMap *m, uint64_t key, void *value);  // replaces
 void *sorted_remove(SortedMap *m, uint64_t key);
-// the entry with the largest key up to this one
+// The entry with the largest key <= key; *found: its key.
 void *sorted_below(const SortedMap *m, uint64_t key, uint64_t *found);
-// … with the smallest key from this one on
+// The entry with the smallest key >= key.
 void *sorted_from(const SortedMap *m, uint64_t key, uint64_t *found);
 uint64_t base_hash(const void *data, size_t n);
 
@@ -112,8 +111,8 @@ bool error_set(Error *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
 // --- thread.c ---
 // for pthread_create: a stack whose size does not depend on ulimit -s
 const pthread_attr_t *thread_attributes(void);
-// one that gets no signals: those are for the program's own, or the main one. pthread_create's
-// error, or 0
+// Starts a thread that blocks all signals: they are left to the program's threads and the main
+// thread. Returns 0 or pthread_create's error.
 int thread_start(pthread_t *out, void *(*run)(void *), void *user);
 
 // --- clock.c: time that only goes forward ---
@@ -139,8 +138,8 @@ bool file_state_folder(Str *out);
 // Thread-safe. ---
 typedef enum { LOG_QUIET, LOG_NORMAL, LOG_VERBOSE } LogLevel;
 void log_open(const char *path, LogLevel level);  // path NULL: standard error
-// A write that fails loses its message. The command lets later ones go to standard error; the
-// library tells the command.
+// A failed write loses its message. The command then sends later messages to standard error; the
+// library reports the failure to the command.
 typedef void LogFailure(const char *path, int error);
 void log_fall_back(void);  // a log file that cannot be written is replaced by standard error
 void log_on_failure(LogFailure *f);  // called when the log file cannot be written

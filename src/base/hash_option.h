@@ -5,8 +5,8 @@
 
 #include "base/base.h"
 
-// Of launches whose outputs are written over, on a GPU: every N-th of each kernel. 0: as many as
-// cost little.
+// every: of launches on a GPU whose outputs the next launch overwrites, hash every N-th of each
+// kernel. 0: as many as cost little.
 typedef struct HashOption {
   bool on;
   uint32_t every;
@@ -15,7 +15,7 @@ bool hash_option_parse(const char *text, HashOption *out, Error *err);  // NULL:
 
 #define HASH_LEFT_OUT \
   "it was not hashed: what came next wrote over it"              // column state of buffer_hash
-#define HASH_CUT "recording was cut short before it was hashed"  // … until its hash has come
+#define HASH_CUT "recording was cut short before it was hashed"  // the same, until its hash arrives
 #define HASH_PROCESS_ENDED "the process ended before it was read"
 
 #endif

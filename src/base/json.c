@@ -11,7 +11,7 @@ unsigned json_utf8_length(const char *text) {
                                                    : 0;
   for (unsigned i = 1; i < n; i++)
     if ((p[i] & 0xc0) != 0x80) return 0;
-  // Forms that are longer than needed, halves of pairs, and numbers beyond the last character.
+  // Rejects overlong forms, surrogates and numbers above U+10FFFF.
   if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] >= 0xa0) || (*p == 0xf0 && p[1] < 0x90) ||
       (*p == 0xf4 && p[1] >= 0x90))
     return 0;

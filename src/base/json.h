@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 
-// of the character that starts here, in bytes; 0: it is none
+// Bytes of the UTF-8 character that starts here; 0: not a character.
 unsigned json_utf8_length(const char *text);
 void json_string(Str *s, const char *text);  // without a comma
 void json_key(Str *s, const char *key);

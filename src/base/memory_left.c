@@ -7,7 +7,7 @@
 
 #include "base/memory_left.h"
 
-// How each version calls things. tree: in the list of controllers of /proc/self/cgroup, "" for v2.
+// The names each cgroup version uses. controller: in /proc/self/cgroup; "" for version 2.
 typedef struct Version {
   const char *fstype, *controller, *limit, *used, *cache;
 } Version;
@@ -16,14 +16,14 @@ static const Version versions[] = {
     {"cgroup", "memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"},
 };
 
-// No limit is a number near 2^63 in version 1.
+// Version 1 shows a number near 2^63 where there is no limit.
 static const uint64_t NO_LIMIT = 1ull << 62;
 
 typedef struct Mount {
   char root[PATH_MAX], point[PATH_MAX];
 } Mount;
 
-// The number behind `before` in the first line that begins so; UINT64_MAX: there is none.
+// The number after `before` in the first line that begins with it; UINT64_MAX: no such line.
 static uint64_t number_in(const char *path, const char *before) {
   char line[256];
   unsigned long long n = 0;
@@ -43,7 +43,7 @@ static bool has_word(const char *list, const char *word) {
   return !n && (!*list || *list == '\n');
 }
 
-// The path of our group in the tree of that version.
+// Finds the path of our group in the hierarchy of that version.
 static bool find_group(const char *system, const Version *v, char path[PATH_MAX]) {
   char name[PATH_MAX], line[PATH_MAX + 256], controllers[256];
   bool found = false;
@@ -60,8 +60,8 @@ static bool find_group(const char *system, const Version *v, char path[PATH_MAX]
   return found;
 }
 
-// Where that tree is mounted, and which part of it. A line: id parent device ROOT POINT options … -
-// TYPE source OPTIONS
+// Finds where that hierarchy is mounted, and which part of it. A line: id parent device ROOT POINT
+// options … - TYPE source OPTIONS
 static bool find_mount(const char *system, const Version *v, Mount *out) {
   char name[PATH_MAX], line[3 * PATH_MAX], type[64], options[1024];
   bool found = false;
@@ -88,7 +88,7 @@ static uint64_t left_in(const char *folder, const Version *v) {
     n[i] = number_in(name, before[i]);
   }
   if (n[0] >= NO_LIMIT || n[1] == UINT64_MAX) return UINT64_MAX;
-  // the cache of files goes when memory is short
+  // the kernel frees its file cache when memory is short
   uint64_t used = n[2] == UINT64_MAX ? n[1] : n[1] - MIN(n[1], n[2]);
   return n[0] > used ? n[0] - used : 0;
 }

@@ -20,8 +20,8 @@ typedef struct OpenclReach {
 } OpenclReach;
 
 typedef struct OpenclArgument {
-  const void *value;    // of the parameter: an address, or bytes; NULL: not known
-  uint64_t base, size;  // of a buffer; size 0: it is none
+  const void *value;    // the parameter's: an address, or bytes; NULL: not known
+  uint64_t base, size;  // of the buffer; size 0: not a buffer
   bool no_reads, no_writes;
 } OpenclArgument;
 
@@ -35,21 +35,23 @@ typedef struct OpenclDevice OpenclDevice;    // of a context
 typedef struct OpenclProgram OpenclProgram;  // with checks
 typedef struct OpenclKernel OpenclKernel;
 typedef struct OpenclCode {
-  // NULL: what is checked is not of the platform's device, or cannot be reported.
+  // NULL: findings of this device cannot be reported.
   OpenclDevice *(*open)(const OpenclReach *reach);
   void (*collect)(OpenclDevice *d);  // hands on what kernels have reported so far
   void (*close)(OpenclDevice *d);    // no kernel runs any more
-  // *out: the PTX to run in its place, to be freed. NULL: it stays as it is; why (of at least 256
-  // bytes) says so.
+  // *out: the PTX to run instead; the caller frees it. NULL: run the original; why (at least 256
+  // bytes) holds the reason.
   OpenclProgram *(*weave)(const char *ptx, size_t size, char **out, char *why);
   OpenclKernel *(*kernel)(OpenclProgram *p, const char *name);  // NULL: it has no checks
-  // A kernel that runs as it is, for the report.
+  // A kernel that runs without checks; the report names it.
   OpenclKernel *(*unchecked)(const char *name, const char *why);
-  size_t (*record_bytes)(const OpenclKernel *k);  // of the parameter behind the program's own
-  // The launch is asked for now: fills the record. d NULL: of an unchecked kernel, which has none.
+  // the size of the parameter that follows the program's own
+  size_t (*record_bytes)(const OpenclKernel *k);
+  // At the enqueue: fills the record. d NULL: the kernel is unchecked and has no record.
   void (*launch)(OpenclDevice *d, OpenclKernel *k, const OpenclNdRange *r, void *record);
   void (*ended)(OpenclDevice *d, OpenclKernel *k, const void *record);
-  void (*refused)(OpenclKernel *k, const char *why);  // the platform did not take it with checks
+  // the platform rejected the kernel with checks
+  void (*refused)(OpenclKernel *k, const char *why);
   void (*allocated)(OpenclDevice *d, uint64_t base, uint64_t size);
   void (*freed)(OpenclDevice *d, uint64_t base);
   void (*hide)(const void *code);  // host stacks leave out the library that this is in

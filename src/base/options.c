@@ -18,7 +18,7 @@ const OptionInfo options_table[] = {
 };
 #undef OPTION
 
-// As the tables list them.
+// The ids in the order of the tables.
 #define OPTION(id, ...) OPT_##id,
 static const OptionId listed[] = {
 #include "tool_options.def"
@@ -86,7 +86,7 @@ static bool is_false(const char *s) {
   return strcmp(s, "no") == 0 || strcmp(s, "0") == 0 || strcmp(s, "false") == 0;
 }
 
-// Limits that a number must keep; the others are free.
+// The largest value of a number option; UINT64_MAX: no limit.
 static uint64_t largest(OptionId id) {
   switch (id) {
     case OPT_WORKERS: return 1024;

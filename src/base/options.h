@@ -57,14 +57,15 @@ typedef struct Options {
 
 // Whether the text is a value of an option of this kind.
 bool options_check(const OptionInfo *info, const char *text, Error *err);
-const char *options_implied(OptionId id);  // the value of one that is given without; NULL: none
+const char *options_implied(OptionId id);  // its value if given without one; NULL: not allowed
 // checks the text; it is not copied
 bool options_set(Options *o, OptionId id, const char *text, Error *err);
 bool options_from_environment(Options *o, Error *err);  // WARPGRIND_*; does not replace what is set
 void options_to_environment(const Options *o);
 void options_variable(OptionId id, char *out, size_t size);  // "WARPGRIND_LOG_FILE"
 bool options_given(const Options *o, OptionId id);
-// OpenCL calls or the times of commands are written: the layer is in front of the platform.
+// Whether the OpenCL layer must sit in front of the platform: OpenCL calls or the times of commands
+// are to be written.
 bool options_want_opencl_layer(const Options *o);
 const char *options_text(const Options *o, OptionId id);  // or the default; NULL: neither
 uint64_t options_number(const Options *o, OptionId id);

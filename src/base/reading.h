@@ -1,4 +1,4 @@
-// Numbers out of bytes that may be damaged: what is not there reads as 0, and `bad` says so.
+// Reads numbers from bytes that may be damaged: missing bytes read as 0 and set `bad`.
 #ifndef WG_BASE_READING_H
 #define WG_BASE_READING_H
 

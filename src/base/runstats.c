@@ -89,7 +89,7 @@ RunStats *runstats_create(Error *err) {
   return s;
 }
 
-// Copied once, then checked: the program can write anything, and while this reads.
+// Copies first, then checks the copy: the program may write anything, even during the read.
 void runstats_read(const RunStats *shared, RunStats *copy) {
   memcpy(copy, (const void *)shared, sizeof *copy);
   copy->failure[sizeof copy->failure - 1] = 0;

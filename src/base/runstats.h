@@ -7,9 +7,8 @@
 // hand) a private page is used: callers need not care.
 //
 // Inside the program:
-//   runstats_count_launch(first_time);        // at every kernel launch; first_time: no launch of
-//   this kernel before runstats_fail("sentence", …);             // Warpgrind could not do its
-//   work: the run's exit code becomes 125
+//   runstats_count_launch(first_time);  // at every launch; first_time: the kernel's first one
+//   runstats_fail("sentence", …);  // Warpgrind could not do its work: the run exits with 125
 #ifndef WG_RUNSTATS_H
 #define WG_RUNSTATS_H
 
@@ -33,7 +32,7 @@ typedef struct RunStats {
 
 RunStats *runstats(void);  // never NULL
 void runstats_count_launch(bool first_time);
-void runstats_uncount_launch(void);  // it was counted, and does not run by itself
+void runstats_uncount_launch(void);  // for a captured launch: it was counted, but does not run
 void runstats_count_library_call(bool checked);
 void runstats_count_cuda_process(void);  // once for each process, at its first CUDA call
 // the first sentence is kept; does not print, does not exit
@@ -45,7 +44,7 @@ bool runstats_is_unheard(void);
 
 // The command's side: makes the page and sets WARPGRIND_STATS in the environment.
 RunStats *runstats_create(Error *err);
-// all of it; what the program has damaged becomes a failure
+// Copies the whole page; damaged contents become a failure.
 void runstats_read(const RunStats *shared, RunStats *copy);
 
 #endif

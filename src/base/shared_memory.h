@@ -10,8 +10,8 @@
 #include "base/base.h"
 
 // --- shared_memory.c: the command's side ---
-// Cannot be made smaller or larger afterwards. Returns the descriptor and sets `variable`; -1:
-// errno says why.
+// Makes a memory file of fixed size. Returns the descriptor and sets `variable`; -1: errno says
+// why.
 int shared_memory_create(const char *variable, const char *name, uint64_t bytes);
 uint64_t shared_memory_pid_namespace(void);  // of this process; 0: not known
 
@@ -21,8 +21,8 @@ bool shared_memory_is_offered(const char *variable);  // there is a command, as 
 int shared_memory_pid(void);  // this process's id in the command's pid namespace; 0: not known
 
 // --- both: what goes through the socket ---
-// "NAME TOKEN NAMESPACE": an abstract socket's, without the leading zero; the command's pid
-// namespace.
+// "NAME TOKEN NAMESPACE". NAME: of an abstract socket, without the leading zero. NAMESPACE: the
+// command's pid namespace.
 #define SHARED_DOOR_VARIABLE "WARPGRIND_DOOR"
 enum { SHARED_TOKEN = 32, SHARED_NAME = 32, SHARED_VARIABLE = 32 };
 typedef struct SharedRequest {
@@ -30,6 +30,6 @@ typedef struct SharedRequest {
 } SharedRequest;  // variable "": only the pid
 typedef struct SharedReply {
   uint32_t pid;
-} SharedReply;  // and the descriptor
+} SharedReply;  // the descriptor goes with it
 
 #endif

@@ -21,7 +21,7 @@ typedef struct Spot {
   uint32_t chunk, at;
 } Spot;
 
-// The last chunk whose first key is not above the key, or the first of all.
+// The last chunk whose first key is <= key, or chunk 0.
 static uint32_t chunk_of(const SortedMap *m, uint64_t key) {
   uint32_t low = 0, high = m->nchunks;
   while (low < high) {
@@ -32,7 +32,7 @@ static uint32_t chunk_of(const SortedMap *m, uint64_t key) {
   return low ? low - 1 : 0;
 }
 
-// The first entry of the chunk that is not below the key.
+// The first entry of the chunk whose key is >= key.
 static uint32_t place_in(const Chunk *c, uint64_t key) {
   uint32_t low = 0, high = c->n;
   while (low < high) {
@@ -52,7 +52,7 @@ static void insert_chunk(SortedMap *m, uint32_t at, Chunk *c) {
 
 static void split(SortedMap *m, uint32_t at, uint32_t place) {
   Chunk *c = m->chunks[at], *second = mem_alloc(sizeof *second);
-  // keys that grow leave full chunks behind
+  // growing keys then leave full chunks behind
   uint32_t kept = place == CHUNK ? CHUNK - 1 : CHUNK / 2;
   second->n = CHUNK - kept;
   memcpy(second->entries, &c->entries[kept], second->n * sizeof *c->entries);

@@ -23,7 +23,7 @@ void str_printf(Str *s, const char *fmt, ...) {
   va_start(ap, fmt);
   va_copy(again, ap);
   int n = vsnprintf(NULL, 0, fmt, ap);
-  if (n >= 0) {  // else the text cannot be had
+  if (n >= 0) {  // else vsnprintf failed
     reserve(s, (size_t)n);
     vsnprintf(s->data + s->len, (size_t)n + 1, fmt, again);
     s->len += (size_t)n;

@@ -25,7 +25,7 @@ Suggestion suggest_begin(const char *word, size_t length) {
   return (Suggestion){.word = word, .length = length, .distance = accepted + 1};
 }
 
-// The beginning of a longer word is the last thing that is guessed.
+// Without a close candidate, suggests a longer word that begins with the misspelt one.
 void suggest_consider(Suggestion *s, const char *candidate) {
   size_t n = strlen(candidate);
   if (n > LONGEST || s->length > LONGEST) return;

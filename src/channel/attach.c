@@ -1,6 +1,6 @@
-// The program's side of the memory: finding it, and making pieces of it accessible.
+// The program's side of the memory: finds it, and makes pieces of it accessible.
 //
-// All of it is reserved, without access, when the library is loaded: no descriptor is needed later,
+// Reserves all of it, without access, when the library is loaded: later it needs no descriptor,
 // whatever the program has done to its privileges, its descriptors or its root folder. A piece gets
 // access when it is claimed, so that wild pointers hit little else.
 #define _GNU_SOURCE
@@ -65,7 +65,7 @@ uint32_t channel_pid(void) {
   return own_pid;
 }
 
-// Another number for every program that a process executes.
+// A number that changes with every program that a process executes.
 uint32_t channel_image(void) {
   const void *random = (const void *)getauxval(AT_RANDOM);
   uint32_t image = 1;
@@ -121,7 +121,7 @@ bool channel_command_lives(void) {
 
 // --- the memory ---
 
-// What the program that this process ran before exec had claimed is free.
+// Frees what this process claimed while it ran another program, before exec.
 static void release_replaced(void) {
   uint32_t used = MIN(atomic_load(&header->lanes_used), counts.lanes), image = channel_image(),
            found = 0;

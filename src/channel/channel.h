@@ -116,7 +116,7 @@ typedef struct ChannelLane {
   _Atomic uint64_t tail;  // bytes read, by the command
   uint8_t pad1[120];
   _Atomic uint64_t lost;  // events that found no room in time
-  // of the command to the last CHOOSE: its sequence times 2, plus 1 for yes
+  // the command's answer to the last CHOOSE: its sequence times 2, plus 1 for yes
   _Atomic uint64_t reply;
   uint8_t pad2[CHANNEL_PAGE - 272];
   ChannelKernelCounts kernels[CHANNEL_KERNELS];  // by kernel id; [0]: all whose id is too large
@@ -129,8 +129,8 @@ enum {
                           CHANNEL_PAGE * CHANNEL_PAGE,
   CHANNEL_DEVICE_BYTES = CHANNEL_COUNTS_AT + WG_CHANNEL_SITES * 8,
 };
-// Recorded operations: sets of rings (probe/trace_abi.h), one set for a context; and what copies
-// from the host brought along, one ring for a process.
+// Recorded operations: sets of rings (probe/trace_abi.h), one set for a context; and the contents
+// of copies from the host, one ring for a process.
 #define CHANNEL_TRACE_STRIDE(size) (sizeof(WgTraceRing) + (uint64_t)(size) + WG_TRACE_ROOM)
 #define CHANNEL_TRACE_BYTES(rings, size) \
   (((rings)*CHANNEL_TRACE_STRIDE(size) + CHANNEL_PAGE - 1) / CHANNEL_PAGE * CHANNEL_PAGE)
@@ -148,7 +148,7 @@ uint64_t channel_trace_offset(const ChannelCounts *n, uint32_t i);
 uint64_t channel_contents_offset(const ChannelCounts *n, uint32_t i);
 uint64_t channel_bytes(const ChannelCounts *n);  // all of it
 bool channel_counts_are_good(const ChannelCounts *n);
-// bytes that device memory has after a step; `stored` bytes follow, then up to 15 of filling
+// Bytes of device memory after a step. `stored` bytes follow, then up to 15 bytes of filling.
 typedef struct ChannelPiece {
   uint32_t stored, step;    // step 0: filling up to the end of the ring
   uint64_t address, bytes;  // more than stored: the stored bytes repeat
@@ -194,20 +194,20 @@ bool channel_contents_fill(uint32_t step, uint64_t address, const void *pattern,
                            uint32_t pattern_bytes, uint64_t n);
 
 // --- reader.c: the command's side. A thread of its own copies what arrives, so that no writer
-// waits for what the command does with it; receive.c hands it out. A process is named by a number
-// that counts from 1: lanes and process ids are used again. ---
+// waits for what the command does with it; receive.c hands it out. Processes are numbered from 1,
+// because lanes and process ids are reused. ---
 typedef struct ChannelReader ChannelReader;
 // trace_bytes: of the rings of each context, --record; 0: nothing is recorded. Also sets
 // WARPGRIND_CHANNEL
 ChannelReader *channel_create(uint64_t trace_bytes, Error *err);
-// another one, when that was stopped; processes are numbered on
+// A new reader after r was stopped; the numbering of processes continues.
 ChannelReader *channel_create_after(const ChannelReader *r, Error *err);
 bool channel_start(ChannelReader *r, Error *err);  // the thread
 // --- trace_drain.c: what is recorded goes to these functions, on threads of the reader's. Before
 // channel_start. ---
 typedef struct ChannelTraceSink {
-  // Takes complete records at the start of data: how many bytes they are. SIZE_MAX: nothing more is
-  // wanted. As trace_take of src/trace.
+  // Takes complete records at the start of data; returns their bytes, or SIZE_MAX to get nothing
+  // more. As trace_take of src/trace.
   size_t (*take)(void *user, uint32_t process, uint32_t ring, const uint8_t *data, size_t n,
                  bool ended);
   void (*contents)(void *user, uint32_t process, uint32_t step, uint64_t address, const void *bytes,
@@ -220,9 +220,9 @@ bool channel_record(ChannelReader *r, const ChannelTraceSink *sink, Error *err);
 // and ends the thread. What such a process writes afterwards is not read; *still_running says how
 // many there are.
 void channel_stop(ChannelReader *r, unsigned grace_ms, uint32_t *still_running);
-// a process has overwritten what all of them share
+// Whether a process has overwritten the header, which all processes share.
 bool channel_was_damaged(const ChannelReader *r);
-// to a CHOOSE of that process
+// Answers a CHOOSE of that process.
 void channel_answer(ChannelReader *r, uint32_t process, uint32_t sequence, bool yes);
 uint32_t channel_unrecorded(const ChannelReader *r);  // processes that found no lane
 void channel_destroy(ChannelReader *r);
@@ -243,8 +243,8 @@ typedef struct ChannelSink {
                         uint64_t checked);
   void (*closed)(void *user, uint32_t process, ChannelClosed how, uint64_t lost, bool damaged);
   void (*damaged)(void *user, uint32_t process);  // an event that does not decode; it is left out
-  // --record: the launch has ended, and all its records were handed to the trace sink. launch 0: so
-  // it is with all launches.
+  // --record: the launch has ended, and the trace sink has all its records. launch 0: this holds
+  // for all launches.
   void (*drained)(void *user, uint32_t process, uint32_t launch);
   void *user;
 } ChannelSink;

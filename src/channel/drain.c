@@ -1,6 +1,5 @@
-// Reading one ring. A program can write anything into this memory, by mistake or because its own
-// memory is in disorder: every position and size is checked against our own state before it is
-// used.
+// Reads one ring. A program can write anything into this memory, by mistake or because its own
+// memory is corrupt: every position and size is checked against our own state before it is used.
 #define _GNU_SOURCE
 
 #include <errno.h>
@@ -115,8 +114,8 @@ static bool take(ChannelReader *r, uint32_t d, uint32_t number) {
   return true;
 }
 
-// Slots that were passed over are finished late or never; after a whole round their place belongs
-// to another.
+// Takes skipped slots that were finished late. Some never are: after a whole round of the ring
+// their place belongs to another slot.
 static size_t take_skipped(ChannelReader *r, uint32_t d) {
   DeviceState *s = &r->devices[d];
   size_t found = 0;
@@ -130,8 +129,8 @@ static size_t take_skipped(ChannelReader *r, uint32_t d) {
   return found;
 }
 
-// A thread that was stopped between taking a slot and finishing it must not hold up those behind
-// it.
+// Whether to skip a slot: a thread that was stopped between taking it and finishing it must not
+// hold up the slots after it.
 static bool may_skip(DeviceState *s, bool last) {
   uint32_t head = __atomic_load_n(&s->memory->head, __ATOMIC_RELAXED), waiting = head - s->tail;
   if (waiting > WAITING_MOST) s->damaged = true;
@@ -175,8 +174,8 @@ size_t reader_drain_device(ChannelReader *r, uint32_t d) {
   return drain_ring(r, d, false);
 }
 
-// Returns the largest. Only what was ever written is read, and through the descriptor: that
-// allocates no pages.
+// Hands on the counts of a device; returns the largest. Reads through the descriptor, and only
+// pages that were ever written, so that no page is allocated.
 static uint64_t read_counts(ChannelReader *r, uint32_t d) {
   enum { CHUNK = 8192 };
   static _Thread_local uint64_t counts[CHUNK];

@@ -46,8 +46,8 @@ void queue_add_all(Queue *q, Str *messages);  // made elsewhere; empties it
 void queue_publish(Queue *q);
 bool queue_is_full(Queue *q);  // so much is waiting that reading should pause
 void queue_end(Queue *q);
-// What was published; the caller frees it. NULL: nothing within the time; *ended: nothing will come
-// any more.
+// Takes what was published; the caller frees it. NULL: nothing came within the time; *ended:
+// nothing will come any more.
 char *queue_take(Queue *q, unsigned wait_ms, size_t *size, bool *ended);
 void queue_free(Queue *q);
 

@@ -1,6 +1,6 @@
-// How often kernels were launched, and checked: counters in a lane that its process adds to. The
-// command copies them into the run as they grow. So a report has them that is made before the
-// process ends, or from the file of a command that was killed.
+// How often kernels were launched, and checked. A process adds to counters in its lane; the command
+// copies them into the run as they grow. So even a report made before the process ends, or from the
+// file of a command that was killed, has them.
 #define _GNU_SOURCE
 #include <unistd.h>
 

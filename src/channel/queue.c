@@ -1,4 +1,4 @@
-// What was read from the channel, on its way from the reading thread to the one that takes it.
+// Messages from the channel, on their way from the reading thread to the thread that takes them.
 #include <pthread.h>
 #include <time.h>
 

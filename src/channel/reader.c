@@ -37,7 +37,7 @@ void reader_clear(ChannelReader *r, uint64_t offset, size_t size) {
   munmap(p, size);
 }
 
-// As many pieces as a limit on the size of files allows.
+// Makes as many pieces as the limit on file sizes allows.
 static bool make_memory(ChannelReader *r) {
   static const ChannelCounts choices[] = {
       {CHANNEL_LANES, CHANNEL_DEVICES, CHANNEL_TRACES, CHANNEL_CONTENTS, 0, 0},
@@ -174,7 +174,7 @@ static void close_lane(ChannelReader *r, uint32_t i, ChannelClosed how) {
   atomic_store(&r->header->lane_pid[i], 0);
 }
 
-// Numbers of the processes: more than there are makes this slower, nothing else.
+// Processes write these numbers: one that is too large makes this slower, nothing else.
 static void look_for_new(ChannelReader *r) {
   r->lanes_used = MAX(r->lanes_used, MIN(atomic_load(&r->header->lanes_used), r->counts.lanes));
   reader_look_for_devices(r);
@@ -197,7 +197,7 @@ size_t reader_round(ChannelReader *r) {
   for (uint32_t i = 0; i < r->lanes_used; i++) {
     if (!r->lanes[i].memory) continue;
     size_t bytes = reader_drain_lane(r, i);
-    // with the launches that were read
+    // the counts belong to the launches just read
     if (bytes && r->lanes[i].kernels) reader_tell_counts(r, i, false);
     found += bytes;
   }
@@ -214,7 +214,7 @@ static bool has_ended(LaneState *l, uint64_t now) {
   return l->ended && now - l->quiet_since >= QUIET_MS;
 }
 
-// all: also those that have not said that they end. Returns how many are alive.
+// Also closes, if `all`, lanes that have not announced their end. Returns how many stay open.
 static uint32_t close_dead_lanes(ChannelReader *r, bool all) {
   uint32_t alive = 0;
   uint64_t now = reader_now_ms();
@@ -285,7 +285,8 @@ void channel_stop(ChannelReader *r, unsigned grace_ms, uint32_t *still_running) 
   *still_running = r->still_running;
 }
 
-// On another thread than the reader's, which may unmap the lane at any time: mapped once more.
+// Runs on another thread than the reader's, which may unmap the lane at any time: maps it once
+// more.
 void channel_answer(ChannelReader *r, uint32_t process, uint32_t sequence, bool yes) {
   for (uint32_t i = 0; i < r->counts.lanes; i++) {
     if (__atomic_load_n(&r->lanes[i].process, __ATOMIC_RELAXED) != process) continue;

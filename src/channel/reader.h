@@ -13,7 +13,7 @@ typedef struct LaneState {
   ChannelLane *memory;  // NULL: free
   int pid;
   uint32_t process;                     // our number of it
-  uint64_t tail;                        // the truth; the one in the lane is for the writer
+  uint64_t tail;                        // authoritative; the one in the lane is for the writer
   uint64_t quiet_since;                 // END was read, and nothing since
   bool damaged, ended, replaced, left;  // ended: it said so
   uint32_t kernels;                     // that it has reported
@@ -38,7 +38,7 @@ typedef struct TraceMark TraceMark;  // trace_marks.c
 
 struct ChannelReader {
   TraceDrain *trace;     // NULL: nothing is recorded
-  ChannelCounts counts;  // the truth; those in the header are for the processes
+  ChannelCounts counts;  // authoritative; those in the header are for the processes
   uint32_t lanes_used, devices_used;
   VEC(TraceMark *) marks;  // launches that have ended, whose records are not all read; oldest first
   uint64_t bytes;          // of the memory
@@ -67,11 +67,11 @@ size_t reader_round(ChannelReader *r);
 size_t reader_drain_lane(ChannelReader *r, uint32_t lane);
 void reader_look_for_devices(ChannelReader *r);
 size_t reader_drain_device(ChannelReader *r, uint32_t device);
-// it may not have been seen yet
+// Whether the device channel belongs to the lane; the reader may not have opened it yet.
 bool reader_device_is_of(ChannelReader *r, uint32_t device, uint32_t lane);
 void reader_close_device(ChannelReader *r, uint32_t device);
 
-// --- kernel_counts.c: what was added since it was last told ---
+// --- kernel_counts.c: sends what was added since the last time ---
 void reader_tell_counts(ChannelReader *r, uint32_t lane, bool last);
 void reader_tell_all_counts(ChannelReader *r);
 
@@ -84,16 +84,16 @@ void reader_trace_lane_ended(ChannelReader *r, uint32_t lane);
 void reader_trace_stop(ChannelReader *r);  // reads the rest and ends the threads
 // everything before it was taken
 bool reader_trace_reached(const ChannelReader *r, uint32_t set, uint32_t ring, uint64_t head);
-// no other set of the process is being read
+// Whether no other set of the process is being read.
 bool reader_trace_others_free(const ChannelReader *r, uint32_t process, uint32_t set);
 // the sink wants nothing more: records are dropped
 bool reader_trace_discards(const ChannelReader *r);
 
 // --- trace_marks.c: EVENT_TRACE_MARK; on the reader's thread ---
 void reader_mark_add(ChannelReader *r, uint32_t lane, const void *bytes, size_t size);
-// tells of the launches whose records have all been read by now
+// Reports the launches whose records have all been read.
 void reader_marks_look(ChannelReader *r);
-// its rings are given to another context: what was not read will not be
+// The set's rings go to another context: records not read by now are lost.
 void reader_marks_drop(ChannelReader *r, uint32_t set);
 
 #endif

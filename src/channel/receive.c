@@ -1,4 +1,4 @@
-// From messages to calls.
+// Turns messages into calls of the sink.
 #include "channel/reader.h"
 
 static void deliver(const ChannelSink *k, const Message *m, const char *bytes) {

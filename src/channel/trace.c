@@ -24,7 +24,7 @@ static bool claim(_Atomic uint32_t *owners, uint32_t n, uint32_t lane, uint32_t 
 
 static void pause_a_little(void) { nanosleep(&(struct timespec){0, WAIT_US * 1000}, NULL); }
 
-// One that was given up a moment ago is free when the command has read it.
+// Waits for a free piece: one that was released a moment ago is free once the command has read it.
 static bool claim_patiently(_Atomic uint32_t *owners, uint32_t n, uint32_t lane, uint32_t *index) {
   for (unsigned waited = 0; waited < 5000000 && channel_command_lives(); waited += WAIT_US) {
     if (claim(owners, n, lane, index)) return true;

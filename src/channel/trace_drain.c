@@ -14,7 +14,8 @@
 
 #include "channel/reader.h"
 
-// AT_ONCE: what is looked at, copied and set to zero stays in a processor's cache
+// AT_ONCE: so few bytes that they stay in a processor's cache while they are read, copied and
+// cleared
 enum {
   MOST_THREADS = 64,
   SLEEP_MIN_US = 50,
@@ -35,7 +36,7 @@ typedef struct Set {
   _Atomic uint32_t finished;  // threads that have read their share to the end
   uint8_t *memory;
   uint32_t lane, process, use;  // use: how often it was claimed
-  uint64_t *tails;              // the truth; those in the rings are for the device
+  uint64_t *tails;              // authoritative; those in the rings are for the device
   _Atomic uint64_t *reached;    // of each ring: every record before this position was taken
   // of each ring: a thread reads it, and no other may. At the end they stay held
   _Atomic bool *held;
@@ -64,7 +65,7 @@ struct TraceDrain {
 typedef struct Worker {
   TraceDrain *d;
   uint8_t *first;  // d->first when it was started
-  // which use of each set this thread has begun with, and read to the end
+  // by set: the use that this thread has begun, and the one it has read to the end
   uint32_t index, seen[CHANNEL_TRACES], finished[CHANNEL_TRACES];
 } Worker;
 
@@ -164,7 +165,7 @@ static void let_go(Set *s, uint32_t i) {
   atomic_store_explicit(&s->held[i], false, memory_order_release);
 }
 
-// The device sees zeros before it sees the new tail. The ring is held.
+// The device must see zeros before it sees the new tail. The caller holds the ring.
 static size_t drain_ring(TraceDrain *d, uint32_t set, uint32_t i, bool ended) {
   Set *s = &d->sets[set];
   WgTraceRing *ring = ring_of(d, s, i);
@@ -186,8 +187,8 @@ static size_t drain_ring(TraceDrain *d, uint32_t set, uint32_t i, bool ended) {
   memset(ring->data + at, 0, n);
   s->tails[i] += n;
   if (n) __atomic_store_n(&ring->tail, s->tails[i], __ATOMIC_RELEASE);
-  // What is taken at the end jumps over records that will never be complete, and over what lies
-  // behind them.
+  // The last read may skip records that will never be complete, and bytes after them: these do not
+  // count as reached.
   if (!ended) atomic_store_explicit(&s->reached[i], s->tails[i], memory_order_release);
   return n;
 }
@@ -197,7 +198,7 @@ static void close_rings(TraceDrain *d, const Set *s) {
     __atomic_store_n(&ring_of(d, s, i)->closed, 1, __ATOMIC_RELEASE);
 }
 
-// The last thread to finish gives it back. A process that still runs keeps it.
+// The last thread to finish gives the set back. A process that still runs keeps it.
 static void finish_set(TraceDrain *d, uint32_t set) {
   Set *s = &d->sets[set];
   close_rings(d, s);
@@ -209,7 +210,7 @@ static void finish_set(TraceDrain *d, uint32_t set) {
   atomic_store(&s->state, SET_FREE);
 }
 
-// A quarter of it at least. A record has no 64 bytes of zeros.
+// Whether the ring is at least a quarter full: no record has 64 bytes of zeros.
 static bool is_filling(const TraceDrain *d, const Set *s, uint32_t i) {
   const uint64_t *at = (const uint64_t *)(ring_of(d, s, i)->data +
                                           ((s->tails[i] + d->ring_size / 4) & (d->ring_size - 1) &
@@ -232,8 +233,8 @@ static size_t help_others(Worker *w, uint32_t set) {
   return found;
 }
 
-// Its pages are found before records are in them: each one costs as much as reading it, or much
-// more where a virtual machine has to ask its host for memory.
+// Allocates a set's pages before records arrive: a page costs as much as reading it, or much more
+// in a virtual machine that must ask its host for memory.
 static void populate(const Worker *w, uint8_t *set) {
 #ifdef MADV_POPULATE_WRITE
   const TraceDrain *d = w->d;
@@ -369,9 +370,10 @@ bool channel_record(ChannelReader *r, const ChannelTraceSink *sink, Error *err) 
                     .ring_size = r->counts.trace_ring_size};
   d->set_bytes = CHANNEL_TRACE_BYTES(d->rings, d->ring_size);
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  // They sleep when nothing comes; when it does, a kernel waits for them. A thread of the program
-  // that waits for the kernel is busy all the time, and who shares a processor with it would be
-  // half as fast as the others: all warps wait for the one ring that is full.
+  // The threads sleep while no records come; when some come, a kernel waits for the threads. A
+  // thread of the program that waits for the kernel is always busy: a reader that shares its
+  // processor would be half as fast as the others, and all warps wait for the one ring that is
+  // full.
   uint32_t want = (uint32_t)MIN(MAX(cores > MANY_CORES ? cores - 1 : cores, 1), MOST_THREADS);
   d->nthreads = MIN(want, d->rings);
   if (d->rings * (uint64_t)d->ring_size >= PREPARE)

@@ -1,6 +1,6 @@
-// Which launches have been read to their end. A process says with TRACE_MARK that a launch has
-// ended, and where the heads of its rings were then. When the rings have been read up to there, all
-// records of the launch have been handed on.
+// Finds out which launches have been read to their end. A process says with TRACE_MARK that a
+// launch has ended, and where the heads of its rings were then. When the rings have been read up to
+// there, all records of the launch have been handed on.
 #include "channel/reader.h"
 
 enum { MARKS_MOST = 1 << 18 };  // a process can send anything
@@ -10,7 +10,8 @@ struct TraceMark {
   uint64_t words[];  // the launches, then pairs of a ring and a position
 };
 
-// All launches: those of contexts that have ended are read when their rings are free again.
+// A mark of all launches also covers contexts that have ended: these are read once their rings are
+// free again.
 static bool is_read(const ChannelReader *r, const TraceMark *m) {
   if (!m->nlaunches && !reader_trace_others_free(r, m->process, m->set)) return false;
   const uint64_t *heads = m->words + m->nlaunches;
@@ -52,8 +53,8 @@ void reader_mark_add(ChannelReader *r, uint32_t lane, const void *bytes, size_t 
   vec_push(&r->marks, m);
 }
 
-// Marks of one set are looked at in order, up to the first whose records were not all read.
-// dropped: a set whose marks go, read or not.
+// Handles the marks of each set in order, up to the first with unread records. dropped: a set whose
+// marks are all removed.
 static void look(ChannelReader *r, uint32_t dropped) {
   uint32_t kept = 0;
   bool blocked[CHANNEL_TRACES] = {false}, discards = reader_trace_discards(r);

@@ -8,7 +8,7 @@
 
 #include "channel/internal.h"
 
-// A command that is alive but behind is waited for longer.
+// A command that is alive but behind gets more time.
 enum { WAIT_LIMIT_US = 5000000, WAIT_BEHIND_US = 60000000, WAIT_STEP_US = 100 };
 
 static ChannelLane *lane;
@@ -80,8 +80,8 @@ void channel_lock(bool take) {
   else pthread_mutex_unlock(&lock);
 }
 
-// Waits until the ring has room. The command only copies what it reads, so it is away or stopped if
-// this takes long.
+// Waits until the ring has room. The command only copies what it reads: if this takes long, the
+// command is gone or stopped.
 static bool wait_for_room(uint64_t head, size_t need) {
   ChannelHeader *h = channel_header();
   uint64_t last = atomic_load_explicit(&lane->tail, memory_order_acquire);
@@ -158,7 +158,8 @@ static WgChannel *map_device(uint32_t i, Error *err) {
   return c;
 }
 
-// One that was given up a moment ago is free when the command has read it.
+// Waits for a free channel: one that was released a moment ago is free once the command has read
+// it.
 WgChannel *channel_device_claim(uint32_t *index, Error *err) {
   ChannelHeader *h = channel_header();
   uint32_t n = channel_counts()->devices;

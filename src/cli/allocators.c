@@ -13,7 +13,7 @@ static const struct {
     {"XLA_PYTHON_CLIENT_PREALLOCATE", "false"},
 };
 
-// Where PyTorch's private pools need its cache, Python code of ours turns it on again.
+// Adds our Python code to the program: it turns PyTorch's cache on again for private pools.
 static void add_to_python(const char *folder) {
   const char *old = getenv("PYTHONPATH");
   Str path = {0};
@@ -22,8 +22,8 @@ static void add_to_python(const char *folder) {
   str_free(&path);
 }
 
-// The library that a program's NVTX calls load. A child that does not run under Warpgrind must not
-// load ours.
+// Names our library as the one that a program's NVTX calls load. A child that does not run under
+// Warpgrind must not load it.
 static void hear_nvtx(const Options *o, const char *folder) {
   Str library = {0};
   str_printf(&library, "%s/libcuda.so.1", folder);

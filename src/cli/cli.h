@@ -43,7 +43,7 @@ void cli_ptxas_environment(void);      // makes the program's frameworks call it
 // folder: of our library; turns off the caching allocators of frameworks
 void cli_allocators_environment(const Options *o, const char *folder);
 
-// --- hlo.c: what the program's JAX compiles, as text ---
+// --- hlo.c: has the program's JAX write out the code that it compiles ---
 void cli_hlo_environment(const Options *o);
 void cli_hlo_remove(void);
 
@@ -57,16 +57,15 @@ void cli_print_help(FILE *f);
 void cli_print_subcommand(const CliSubcommand *s, FILE *f);  // how it is called, and what it does
 // "-o, --output=FILE" and "Keep the run file."
 void cli_describe_option(const OptionInfo *info, Str *left, Str *right);
-// Sets *heading to that of the option; true: it is another than before.
+// Sets *heading to the option's heading; true: it has changed.
 bool cli_begins_heading(OptionId id, const char **heading);
 
 // --- man.c: the manual page ---
 void cli_print_man(FILE *f);
 
-// --- complete.c: what may stand in the place of the last word ---
-// The first is the command's name. What a completion script (completion.c) reads: a line for each
-// candidate, with a tab and what it is behind it; ":files", ":folders" or ":programs" for names of
-// those.
+// --- complete.c: the candidates for the last word of a command line ---
+// argv[0] is the command's name. Prints for a completion script (completion.c): a line for each
+// candidate, then a tab and its description; ":files", ":folders" or ":programs" for such names.
 #define CLI_COMPLETE "complete-words"
 int cli_complete(int argc, char **argv);
 
@@ -86,7 +85,7 @@ bool cli_may_overwrite(const char *path, const char *program, Error *err);
 // --- device.c ---
 // Turns --device=auto into gpu or cpu. false: --device=gpu, and err says why not.
 bool cli_choose_device(Options *o, Error *err);
-void cli_say_device(void);  // with -v, once the log is open: what was chosen and why
+void cli_say_device(void);  // with -v, once the log is open: the choice and its reason
 
 // --- browser.c ---
 int cli_view_two(const char *a, const char *b);  // view.c: two runs side by side

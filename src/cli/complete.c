@@ -1,5 +1,5 @@
-// Completion of a command line: which words may stand in the place of the last one. The tables that
-// the parsers use answer it; scripts of the shells (completion.c) ask and show it.
+// Completion of a command line: lists the candidates for its last word, from the tables that the
+// parsers use. Scripts of the shells (completion.c) ask for them and show them.
 #include "cli/cli.h"
 
 typedef struct Query {
@@ -12,7 +12,7 @@ static const char run_arguments[] = "program [arguments…]";
 
 // --- answers ---
 
-// Up to the first end of a sentence or clause: there is one line for it.
+// Prints the help up to the end of its first sentence or clause: a candidate has one line.
 static void print_first_clause(const char *help) {
   for (const char *p = help; *p; p++) {
     if (strchr(".:;(", *p) && (!p[1] || p[1] == ' ' || *p == '(')) break;
@@ -55,7 +55,7 @@ static void offer_subcommands(const Query *q) {
   }
 }
 
-// Names that come before a comma stay.
+// Names before the last comma stay as they are.
 static void offer_tools(const Query *q, const char *prefix) {
   const char *comma = strrchr(q->current, ',');
   size_t n = comma ? (size_t)(comma + 1 - q->current) : strlen(prefix);

@@ -53,8 +53,8 @@ static void ask_device(void *driver, Answer *a) {
   }
 }
 
-// As the program's processes open it. DEEPBIND: this command may itself run under another
-// Warpgrind.
+// Opens the driver as the program's processes do. DEEPBIND: this command may itself run under
+// another Warpgrind.
 #ifdef WARPGRIND_SANITIZER_RUNTIME
 enum { HOW = RTLD_NOW | RTLD_LOCAL };
 #else

@@ -1,5 +1,5 @@
-// warpgrind diff A B: the first launch whose outputs differ between two runs (docs/diff.md), or
-// what a tool found in each (ToolDiff of tools/report.h).
+// warpgrind diff A B: finds the first launch whose outputs differ between two runs (docs/diff.md),
+// or compares the results of a tool (ToolDiff of tools/report.h).
 #include "cli/cli.h"
 
 #include <sys/stat.h>

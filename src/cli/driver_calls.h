@@ -1,5 +1,5 @@
-// The driver's functions, for what the command itself runs on a device (replay.c, calculate.c): a
-// program like any other, under Warpgrind.
+// The driver's functions, for parts of the command that run on a device (replay.c, calculate.c).
+// They run under Warpgrind like any other program.
 #ifndef WG_CLI_DRIVER_CALLS_H
 #define WG_CLI_DRIVER_CALLS_H
 
@@ -46,13 +46,13 @@ typedef struct CliDriver {
   CLI_DRIVER_FUNCTIONS(X)
 #undef X
 } CliDriver;
-extern CliDriver cu;  // what cli_driver_start has found
+extern CliDriver cu;  // filled in by cli_driver_start
 
-// the library, and the first device's context on this thread
+// Loads the library, and makes the first device's context current on this thread.
 bool cli_driver_start(CUdevice *device, Error *err);
-// false: err is what, and the driver's text
+// false: err is `what` and the driver's text
 bool cli_driver_worked(CUresult result, const char *what, Error *err);
-// In a function that gives false with an Error *err.
+// For functions that return false and set an Error *err.
 #define CLI_DRIVER_DO(call, what) \
   do { \
     if (!cli_driver_worked(cu.call, what, err)) return false; \

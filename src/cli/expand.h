@@ -1,5 +1,5 @@
-// warpgrind expand: what its two processes share. expand.c starts replay.c as a program under
-// --record; replay.c makes the launches again.
+// warpgrind expand: declarations that its two processes share. expand.c starts replay.c as a
+// program under --record; replay.c repeats the launches.
 #ifndef WG_CLI_EXPAND_H
 #define WG_CLI_EXPAND_H
 

@@ -1,4 +1,4 @@
-// What went wrong, for the person at the keyboard.
+// Prints errors for the person at the keyboard.
 #include "cli/cli.h"
 
 static void complain(const char *who, const char *fmt, va_list ap) {

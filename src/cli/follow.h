@@ -11,7 +11,7 @@ CliFollow *cli_follow_create(const Options *o, Error *err);  // before the progr
 bool cli_follow_start(CliFollow *f, Error *err);             // after
 Run *cli_follow_run(CliFollow *f);                           // not while it follows
 void cli_follow_end(CliFollow *f);  // after the program: the run holds everything that arrived
-// after the end: the program is going to be started once more
+// after the end: prepares for a second start of the program
 bool cli_follow_again(CliFollow *f, Error *err);
 void cli_follow_free(CliFollow *f);
 

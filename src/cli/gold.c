@@ -1,6 +1,6 @@
 // warpgrind gold ./app: compares a GPU with the virtual device. The program runs on both, first
-// with hashes only. Where these differ it runs again with the contents of written buffers, and the
-// first launch that differs by more than its instructions may is named. docs/diff.md.
+// with hashes only. Where these differ it runs again with the contents of written buffers. Names
+// the first launch whose difference exceeds what its instructions allow. docs/diff.md.
 #define _GNU_SOURCE
 #include "cli/cli.h"
 

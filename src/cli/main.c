@@ -7,8 +7,8 @@
 
 #include "view/view.h"
 
-// The first word is a program. If there is no such program it may be a misspelt subcommand, or one
-// that stands behind options; -1: neither.
+// The first word is a program. If there is no such program, the word may be a misspelt subcommand,
+// or a subcommand after options; -1: neither.
 static int missing_program(const char *name) {
   Str path = {0};
   Error err = {0};

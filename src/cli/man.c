@@ -21,7 +21,7 @@ static void print_entry(FILE *f, const char *left, const char *right) {
   fputc('\n', f);
 }
 
-// variable: the environment variable that says the same, or NULL
+// variable: the environment variable of the same meaning, or NULL
 static void print_option(FILE *f, const OptionInfo *info, const char *variable) {
   Str left = {0}, right = {0};
   cli_describe_option(info, &left, &right);

@@ -1,4 +1,4 @@
-// Says what to install where the dynamic linker did not start a program for want of a library.
+// Says what to install if the dynamic linker did not start a program because a library is missing.
 #define _GNU_SOURCE
 
 #include "cli/cli.h"
@@ -13,7 +13,7 @@ static const struct {
 #undef INSTALLABLE
 };
 
-// A string of the file that begins so is the name of a library that the program needs.
+// Finds the name of a library that the program needs: a string of its file with this prefix.
 static const char *needed(const Str *file, const char *prefix) {
   const char *at = file->data;
   size_t left = file->len, n = strlen(prefix);

@@ -17,8 +17,8 @@ static ssize_t write_output(void *unused, const char *text, size_t n) {
   return output_error ? 0 : (ssize_t)n;
 }
 
-// Occupies the numbers of closed standard streams, so that no later file gets them and with them
-// what is printed. They are opened for the wrong direction: using them stays an error.
+// Occupies the numbers of closed standard streams: a later file with such a number would receive
+// what is printed. They are opened for the wrong direction, so using them stays an error.
 static void reserve_descriptors(void) {
   for (int fd; (fd = open("/dev/null", O_CLOEXEC | O_RDONLY)) >= 0;) {
     if (fd <= STDERR_FILENO) continue;

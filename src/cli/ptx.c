@@ -14,7 +14,7 @@ typedef struct PtxJob {
   const char *dump;  // stages separated by commas, or NULL
 } PtxJob;
 
-// As for a GPU, with the options that the environment gives.
+// Weaves the tools in as for a GPU, with the options of the environment.
 static bool instrument(PtxModule *m, unsigned tools, Error *err) {
   WeavePlan plan = {.tools = tools, .spare_registers = true};
   Options o = {0};
@@ -30,7 +30,7 @@ static bool instrument(PtxModule *m, unsigned tools, Error *err) {
   return true;
 }
 
-// What a launch takes, before it is made.
+// Prints the memory that a launch will need.
 static void print_memory(const InterruptKernel *k, Str *out) {
   InterruptMemory m = interrupt_memory(k);
   str_printf(out,

@@ -5,7 +5,7 @@
 #include "ir/ir.h"
 #include "ptx/ptx.h"
 
-bool cli_check_dump(const char *list, Error *err);  // are these stages we know?
+bool cli_check_dump(const char *list, Error *err);  // are all of these known stages?
 bool cli_dump_module(PtxModule *m, const char *list, Str *out, Error *err);
 
 #endif

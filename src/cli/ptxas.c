@@ -1,8 +1,8 @@
 // Runs in place of the ptxas that Triton and JAX call (docs/frameworks.md).
 //
-// They hand the driver finished machine code. So that Warpgrind has the PTX of such a kernel,
-// `warpgrind` puts a folder with a link named ptxas before theirs; the link leads to this command,
-// which sees by its name what it is called for. We keep the PTX text, compile it re-emitted with
+// These frameworks hand the driver finished machine code, so Warpgrind would lack the PTX of their
+// kernels. `warpgrind` puts a folder with a link named ptxas before theirs; the link leads to this
+// command, which recognizes the call by its name. We keep the PTX text, compile it re-emitted with
 // the real ptxas, and stamp the machine code with the text's id (a variable named
 // __warpgrind_ptx_ID). No tool's code is in it: a tool adds that when the module is loaded, from
 // the text. Whatever goes wrong here, the real ptxas gets what the framework gave us.
@@ -46,7 +46,7 @@ static bool find_on_path(Str *out) {
   return false;
 }
 
-// The one inside Triton's package: the process that called us has Triton's library loaded from
+// Finds the ptxas inside Triton's package: our parent process has loaded Triton's library from
 // there.
 static bool find_bundled(const char *name, Str *out) {
   char maps[64], line[4600];
@@ -88,8 +88,8 @@ static void restore(const char *variable, const char *saved_as) {
   else unsetenv(variable);
 }
 
-// Runs the real ptxas; out, err: where its standard output and error go, -1: as they are. Returns
-// what waitpid gave, or -1.
+// Runs the real ptxas; out, err: descriptors for its standard output and error, -1: unchanged.
+// Returns what waitpid gave, or -1.
 static int spawn(const char *real, char **argv, int out, int err) {
   fflush(stdout);
   pid_t pid = fork();
@@ -125,8 +125,8 @@ static bool is_ptx_file(const char *path, Str *text) {
   return false;
 }
 
-// Which argument is the one PTX file. Options that only make sense for several inputs or other
-// output are left to the real one.
+// Finds the argument that is the one PTX file. Options for several inputs or other output are left
+// to the real ptxas.
 static bool find_input(Job *job) {
   static const char *const not_ours[] = {
       "-c", "--compile-only", "-rdc",  "--input-as-string", "--help",
@@ -186,8 +186,8 @@ static bool emit(Job *job, Error *err) {
   return ok;
 }
 
-// The text as the framework made it, then the options in a comment; written beside its place and
-// moved there.
+// Keeps the text as the framework made it, then the options in a comment. Writes a temporary file
+// and renames it.
 static bool keep_text(const Job *job, const char *folder, Error *err) {
   Str path = {0}, temporary = {0}, content = {0};
   str_printf(&path, "%s/%s.ptx", folder, job->id);
@@ -214,8 +214,8 @@ static void replay(int from, int to) {
     if (write(to, buffer, (size_t)n) != n) return;
 }
 
-// Compiles the re-emitted text. What the real ptxas prints is only shown when it succeeds: else it
-// is run again.
+// Compiles the re-emitted text. Shows the output of the real ptxas only if it succeeds; otherwise
+// it runs again.
 static bool compile_emitted(const Job *job, const char *real, Error *err) {
   const char *tmp = getenv("TMPDIR");
   Str input = {0};
@@ -320,8 +320,7 @@ static void set_saved(const char *variable, const char *value, const char *saved
   setenv(variable, value, 1);
 }
 
-// Caches of frameworks: what is compiled under Warpgrind must not be found by a run without it, and
-// the other way round.
+// Caches of frameworks: runs with and without Warpgrind must not find each other's compiled code.
 static const struct {
   const char *variable, *folder;
   bool only_if_set;
@@ -332,8 +331,8 @@ static const struct {
     {"JAX_COMPILATION_CACHE_DIR", "frameworks/jax", true},
 };
 
-// A link to this command. Made anew where it leads elsewhere: another copy of Warpgrind has the
-// same cache folder.
+// Makes a link to this command. Replaces one that leads elsewhere: another copy of Warpgrind may
+// use the same cache folder.
 static bool make_link(const char *folder, const char *name, const char *self, Str *out) {
   char old[4096];
   out->len = 0;

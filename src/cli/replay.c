@@ -118,7 +118,8 @@ static void drop_memory(Replay *r) {
   r->applied = 0;
 }
 
-// Variables are not mapped here. What stays where it was is noted in `then`.
+// Are the allocations of `then` those that are mapped now? Copies their addresses to `then`.
+// Variables are not mapped here.
 static bool is_same(const KeptAllocations *now, KeptAllocations *then) {
   uint32_t mapped = 0, wanted = 0, found = 0;
   for (uint32_t i = 0; i < now->len; i++) mapped += !now->data[i].is_variable;
@@ -266,7 +267,7 @@ static bool put(Replay *r, uint64_t address, const char *bytes, uint64_t n, Erro
   return true;
 }
 
-// A set that was made behind what is in memory now. value: its lowest bytes count.
+// A memory set that the memory does not contain yet. value: its lowest bytes count.
 typedef struct KeptSet {
   uint64_t at, width, rows, pitch;
   uint32_t step, value, value_bytes;
@@ -317,8 +318,8 @@ static bool set_before(Replay *r, KeptSets *sets, uint64_t step, Error *err) {
   return true;
 }
 
-// In program order. Of the same page only the newest contents count; other pages at its addresses
-// keep their place in the order.
+// Applies contents and sets in program order. Of one page only the newest contents count; pages
+// that overlap it keep their place in the order.
 static bool apply(Replay *r, const KeptLaunch *l, Error *err) {
   sqlite3_stmt *s = NULL;
   Str page = {0};
@@ -445,7 +446,7 @@ static uint32_t first_needed(Replay *r, uint32_t process, uint32_t first, uint32
 }
 
 static bool replay(char **argv, Error *err) {
-  enum { LAUNCH_SECONDS = 600 };  // to read what one of them needs
+  enum { LAUNCH_SECONDS = 600 };  // to read the inputs of one launch
   Replay r = {.store = run_open(argv[0], false, err)};
   uint32_t process = (uint32_t)strtoul(argv[1], NULL, 10),
            first = (uint32_t)strtoul(argv[2], NULL, 10),

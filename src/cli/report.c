@@ -3,7 +3,7 @@
 
 #include "report/report.h"
 
-// Options that mean what they mean for a run.
+// Options with the same meaning as for a run.
 static const struct {
   CliOptionId given;
   OptionId option;
@@ -27,7 +27,7 @@ static bool set_options(const CliArguments *a, Options *o, Error *err) {
   return true;
 }
 
-// Ready for a file: nothing but the entries, on standard output.
+// Prints only the suppression entries to standard output, ready for a file.
 static int print_entries(Run *r) {
   for (uint32_t i = 0; i < r->findings.len; i++) {
     if (r->findings.data[i]->suppressed) continue;

@@ -24,8 +24,8 @@ void cli_rerun_remember(CliRerun *a, const Options *o) {
   *a = (CliRerun){.tool = tool_rerun(o), .input = lseek(0, 0, SEEK_CUR), .output = -1};
 }
 
-// ^(name|name)$ for --kernel. Names are as linked: letters, digits, _ and $ but for lambdas and the
-// like.
+// ^(name|name)$ for --kernel. Linked names have only letters, digits, _ and $, except lambdas and
+// the like.
 static void add_name(Str *list, const char *name) {
   str_add(list, list->len ? "|" : "^(");
   for (; *name; name++) {

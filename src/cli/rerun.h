@@ -16,7 +16,7 @@ typedef struct CliRerun {
 // false: it cannot be done with this standard input
 bool cli_rerun_check(const Options *o, Error *err);
 void cli_rerun_remember(CliRerun *a, const Options *o);  // before the first run
-// after it. true: there is something to run again, and the environment says what
+// after the first run. true: there is something to run again, and the environment names it
 bool cli_rerun_begin(CliRerun *a, Run *r, RunStats *stats);
 void cli_rerun_started(CliRerun *a);
 void cli_rerun_end(CliRerun *a, Run *r, RunStats *stats, bool ran);

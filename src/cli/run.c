@@ -56,9 +56,9 @@ static void prepend(const char *variable, const char *first, char separator, con
   str_free(&value);
 }
 
-// LD_PRELOAD splits a path with a space in it: then it has the library's name only, which
-// LD_LIBRARY_PATH leads to. The CUDA runtimes of CPU mode are in a folder of their own, since on a
-// GPU the program must find NVIDIA's; OpenCL's loader is in another, for --opencl=system.
+// LD_PRELOAD splits a path at spaces: for such a path it gets only the library's name, and
+// LD_LIBRARY_PATH the folder. The CUDA runtimes of CPU mode are in a folder of their own, since on
+// a GPU the program must find NVIDIA's; OpenCL's loader is in another, for --opencl=system.
 static void set_library(const Options *o, const char *folder, bool on_gpu) {
   Str preload = {0}, search = {0};
 #ifdef WARPGRIND_SANITIZER_RUNTIME
@@ -76,8 +76,8 @@ static void set_library(const Options *o, const char *folder, bool on_gpu) {
   str_free(&search);
 }
 
-// For programs that bring a loader of their own, under another name or with an RPATH: it opens what
-// the files *.icd of this folder name, and nothing of the system then.
+// Programs may bring an OpenCL loader of their own, under another name or with an RPATH. Such a
+// loader then opens only the platforms that the *.icd files of this folder name.
 static void set_opencl(const Options *o, const char *folder) {
   Str layer = {0};
   str_printf(&layer, "%s/libwarpgrind_opencl_layer.so", folder);
@@ -138,7 +138,7 @@ static bool start(const char *path, char **argv, Child *c, Error *err) {
       if (old.sa_handler != SIG_IGN) signal(forwarded[i], SIG_DFL);
     }
     for (size_t i = 0; i < ARRAY_LEN(ignored); i++) sigaction(ignored[i], &before_ignored[i], NULL);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);  // if we are killed, the program does not stay behind alone
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // if we are killed, the program ends too
     if (getppid() != parent) _exit(EXIT_WARPGRIND);
     execvp(path, argv);
     int why = errno;
@@ -163,8 +163,8 @@ static int wait_for(pid_t pid) {
   return status;
 }
 
-// 127 before our library was loaded is the dynamic linker's own: a library of the program is
-// missing, and it has said which.
+// Exit code 127 before our library was loaded comes from the dynamic linker: a library of the
+// program is missing, and the linker has named it.
 static void note_missing_library(int status, const char *program, RunStats *stats) {
   if (stats->processes || !WIFEXITED(status)) return;
   if (WEXITSTATUS(status) == EXIT_NOT_FOUND) {
@@ -203,7 +203,8 @@ static bool check_tools(Options *o, Error *err) {
   return error_set(err, "%s The tools are: none,%s.", unknown.text, names.data);
 }
 
-// Hashes, dumps and recorded inputs are of the program itself: no tool runs by default.
+// With hashes, dumps or recorded inputs, which must show the program itself, no tool runs by
+// default.
 static bool check_hash(Options *o, Error *err) {
   HashOption hash;
   if (!hash_option_parse(options_text(o, OPT_HASH), &hash, err)) return false;
@@ -271,7 +272,7 @@ static void complete(Run *r, const Options *o, int status, const RunStats *stats
   str_free(&limits);
 }
 
-// Files that were asked for. Returns the exit code.
+// Writes the files that the options ask for. Returns the exit code.
 static int write_files(Run *r, const Options *o) {
   Error err = {0};
   if (log_failure()) r->exit_code = EXIT_WARPGRIND;

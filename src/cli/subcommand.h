@@ -68,9 +68,9 @@ const CliSubcommand *cli_find_subcommand(const char *name);  // NULL: there is n
 const char *cli_guess_subcommand(const char *word);  // the name that was probably meant, or NULL
 bool cli_has_option(const CliSubcommand *s, const CliOption *o);
 bool cli_is_option(const OptionInfo *info, const char *arg, size_t n);  // arg: "--port" or "-o"
-void cli_add_text(const char *text, Str *out);     // a summary or details, with what tools say
+void cli_add_text(const char *text, Str *out);     // a summary or details, with the tools' words
 void cli_usage(const CliSubcommand *s, Str *out);  // "view [options] FILE"
-// The next of the arguments that a subcommand is described with; *at begins at its `arguments`.
+// The next argument in the description of a subcommand; *at begins at its `arguments`.
 typedef struct CliPlaceholder {
   const char *name;  // "FILE", without brackets
   size_t length;

@@ -39,7 +39,7 @@ void cli_print_summary(Run *r, bool verbose) {
   Str counts = {0}, others = {0}, repeats = {0}, coverage = {0}, last = {0};
   log_set_pid(r->main_pid);
   report_results(r, true, verbose, &counts);
-  print(&counts, true);  // this is what was asked for
+  print(&counts, true);  // the user asked for them
   report_results(r, false, verbose, &others);
   print(&others, false);
   log_line(" ");

@@ -3,7 +3,7 @@
 // before a closed kernel is launched.
 //
 // The folder knows the API and modules of machine code; src/gpu says which launch is to be checked,
-// src/session what the patches find in its record.
+// src/session fills the record that the patches read.
 #ifndef WG_CLOSED_H
 #define WG_CLOSED_H
 
@@ -22,8 +22,8 @@ const char *closed_refusal(const char **cure);
 bool closed_patch(CUmodule module, CUcontext context, unsigned sm, Error *err);
 // Where a kernel of a patched module begins.
 bool closed_code_address(CUmodule module, const char *kernel, uint64_t *address);
-// What launches of the kernel from now on hand to the patches: the device address of a WgClosed; 0:
-// they do nothing.
+// Sets what later launches of the kernel pass to the patches: the device address of a WgClosed; 0:
+// the patches do nothing.
 void closed_set_record(CUfunction kernel, uint64_t record);
 void closed_module_gone(CUmodule module);
 void closed_context_gone(CUcontext context);

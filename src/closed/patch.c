@@ -14,7 +14,7 @@ extern const struct ClosedCode {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static U64Map contexts, modules;  // CUcontext, CUmodule -> Result
 
-typedef struct Result {  // of loading the patches, of patching
+typedef struct Result {  // the result of loading the patches, or of patching
   bool ok;
   char *reason;
 } Result;

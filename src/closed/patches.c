@@ -1,7 +1,7 @@
 // Functions that NVIDIA's Sanitizer API calls before instructions of machine code. Compiled to
 // machine code of their own when Warpgrind is built: the driver loads no PTX for patches.
 //
-// Calling a patch costs far more than what it does, as long as it calls nothing itself.
+// Calling a patch costs far more than the patch itself, as long as that calls nothing.
 #include "probe/closed_access.h"
 
 #include "all_patches.h"
@@ -14,7 +14,7 @@ enum {
 #include "tools/tools.def"
 };
 
-// Every register that is live across this test costs each access of the kernel.
+// Each access of the kernel pays for every register that is live across this test.
 DEVICE int is_in_window(const WgClosed *c, uint64_t address) {
   for (const WgWindow *w = c->windows; w->base; w++)
     if (address - w->base <= w->last) return 1;
@@ -52,8 +52,8 @@ __attribute__((noinline)) int wg_closed_global(const WgClosed *c, uint64_t pc, u
   return 0;
 }
 
-// With the patch's own arguments, and not static, so that they all stay: to move one takes
-// registers.
+// Has the patch's own arguments and is not static, so that all arguments stay where they are:
+// moving one takes registers.
 void wg_closed_look_at_copy(const WgClosed *c, uint64_t pc, uint64_t from, uint32_t to,
                             uint32_t bytes);
 __attribute__((noinline)) void wg_closed_look_at_copy(const WgClosed *c, uint64_t pc, uint64_t from,
@@ -72,7 +72,7 @@ __attribute__((noinline)) int wg_closed_copy_async(const WgClosed *c, uint64_t p
 }
 
 // cp.async.bulk between global and shared memory, without a tensor map. All active threads of a
-// warp come with the same values.
+// warp pass the same values.
 int wg_closed_bulk_read(const WgClosed *c, uint64_t pc, uint64_t from, uint32_t to,
                         uint32_t barrier, uint32_t blocks, uint32_t multicast);
 __attribute__((noinline)) int wg_closed_bulk_read(const WgClosed *c, uint64_t pc, uint64_t from,

@@ -1,10 +1,10 @@
-// Sizes of what arrays hold.
+// Sizes of array formats.
 #ifndef WG_CUDA_FORMAT_H
 #define WG_CUDA_FORMAT_H
 
 #include "cuda/abi.h"
 
-// Of a channel; 0: the channels have no size of their own.
+// Bytes of a channel; 0: the format's channels have no size of their own.
 static inline size_t cuda_format_bytes(int format) {
   switch (format) {
     case CU_AD_FORMAT_UNSIGNED_INT8:

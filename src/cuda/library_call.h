@@ -1,5 +1,5 @@
-// What CUDA's mathematical libraries (src/libraries: cuBLAS, cuFFT …) hand to the virtual device:
-// calls that run in stream order, with the memory that each of them reads and writes.
+// Calls that CUDA's mathematical libraries (src/libraries: cuBLAS, cuFFT …) hand to the virtual
+// device. They run in stream order and name the memory that they read and write.
 //
 // The libraries are files of their own and know the driver by one table only, which libcuda.so.1
 // exports: warpgrind_library_services.
@@ -13,7 +13,7 @@
 enum {
   OPERAND_READ = 1,
   OPERAND_WRITE = 2,
-  OPERAND_PARTLY = 4  // some elements are not used: what they hold is not judged
+  OPERAND_PARTLY = 4  // some elements are not used: tools do not check their contents
 };
 typedef enum OperandShape {
   OPERAND_FULL,
@@ -79,18 +79,18 @@ typedef struct LibraryCall {
   uint64_t stack;      // of the call; the driver fills it in
   int device;          // likewise
   bool captured;       // likewise: part of a graph
-  const void *record;  // likewise: what the tools know it by
+  const void *record;  // likewise: the tools' record of the call
 } LibraryCall;
 
 typedef struct LibraryServices {
   uint32_t version;  // LIBRARY_SERVICES_VERSION
-  // Makes a context current where there is none. CUresult, as of the others
+  // Makes a context current where there is none. Returns a CUresult, as do the others
   int (*enter)(void);
   int (*submit)(const LibraryCall *c);
-  // While a call runs: it has read from device memory where more operands are. false: they are not
-  // there, and must not be touched.
+  // A running call has read the addresses of more operands from device memory. false: they lie in
+  // no allocation, and the call must not touch them.
   bool (*more_operands)(const Operand *o, uint32_t n);
-  // While a call runs: what it has read from device memory is wrong; why: a sentence.
+  // A running call has read wrong data from device memory; why: a sentence.
   void (*wrong_data)(const char *why);
   // The function is not served; named once in the report.
   void (*unsupported)(const char *function, const char *why);

@@ -1,5 +1,5 @@
-// What a buffer held after a launch, where that is known: a file of --dump-buffers, or what
-// --record kept.
+// Finds what a buffer held after a launch, if that is known: in a file of --dump-buffers, or in
+// what --record kept.
 #include "diff/diff.h"
 
 #include <sys/stat.h>

@@ -1,6 +1,6 @@
-// How far a run file can be trusted to have everything: up to where recording was cut short (the
-// command or the program was killed, the disk was full, a limit was reached). What lies beyond is
-// not compared, and is no difference.
+// Finds up to where a run file has everything: recording may have been cut short (the command or
+// the program was killed, the disk was full, a limit was reached). Launches beyond that point are
+// not compared, and are no difference.
 #include "diff/diff.h"
 
 #include "base/hash_option.h"

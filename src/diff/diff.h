@@ -74,7 +74,7 @@ typedef struct DiffBuffer {
   uint64_t bytes;
   uint32_t element, parameter;
   const char *dump;
-  bool dump_text;  // a file with its contents; NULL: none
+  bool dump_text;  // dump: a file with its contents, NULL: none; dump_text: it is text
   uint32_t allocation;
 } DiffBuffer;
 // table kernel_numerics
@@ -114,17 +114,17 @@ typedef struct DiffPair {
 // --- cut.c: up to where a run was recorded ---
 void diff_find_cuts(DiffRun *r, bool hashed);
 struct Diff;
-// one of the runs was cut short before it: neither the same nor a difference
+// Whether a run was cut short before this pair: then it is neither the same nor a difference.
 bool diff_is_beyond(const struct Diff *d, const DiffPair *p);
 void diff_cut_text(const DiffRun *r, Str *out);  // sentences; nothing where the run is whole
 
 // --- contents.c ---
-// b->bytes of them, to be freed; NULL: they are not known
+// The b->bytes bytes of the buffer, which the caller frees; NULL: they are not known.
 void *diff_contents(const DiffRun *r, const DiffStep *s, const DiffBuffer *b, DiffType t,
                     Error *err);
 bool diff_has_contents(const DiffRun *r, const DiffBuffer *b);
 struct Store;
-// takes the store over; nothing where nothing was recorded; false: damaged
+// Takes the store over. Does nothing if nothing was recorded; false: damaged.
 bool diff_recording_open(DiffRun *r, struct Store *store, Error *err);
 // false: what was read of it is damaged
 bool diff_recording_is_whole(const DiffRun *r, Error *err);
@@ -154,8 +154,8 @@ typedef struct Diff {
   VEC(DiffPair) pairs;  // in the order of A
   // buffers of pairs compared so far
   uint64_t equal, within, different, not_compared, left_out, buffers;
-  // allocation -> the first launch (DiffStep of A) that wrote to it and was left out, since it was
-  // last found to be the same
+  // allocation -> the first launch (DiffStep of A) that wrote to it and was not hashed, since the
+  // allocation was last found equal
   U64Map unseen;
   // index of the first pair that lacks one side and should have both; UINT32_MAX: none
   uint32_t first_unmatched;
@@ -163,13 +163,13 @@ typedef struct Diff {
 } Diff;
 void diff_match(Diff *d, const DiffRun *a, const DiffRun *b);
 void diff_compare(Diff *d, DiffPair p, DiffResult *out);
-// what was not compared since then may differ already; NULL: all was
+// The first launch whose outputs were not compared: they may differ already. NULL: none.
 const DiffStep *diff_first_unseen(const Diff *d);
 void diff_result_free(DiffResult *r);
 void diff_free(Diff *d);
 
 // --- gold.c: what a launch may differ by on two devices ---
-// inherits: launches before differed within their limits
+// inherits: earlier launches differed within their limits
 typedef struct DiffGold {
   DiffRules asked;
   bool has_asked;

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-// What follows an approximation in a kernel makes its error larger.
+// Later instructions of a kernel enlarge the error of an approximation.
 enum { ROOM = 16 };
 // Sums whose order is not known, and launches whose inputs differed already: relative to the larger
 // of two numbers.

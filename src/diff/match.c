@@ -1,4 +1,4 @@
-// Which launch of one run is which of the other, and whether their outputs are the same.
+// Matches the launches of two runs, and compares their outputs.
 //
 // The n-th launch of a kernel in one run is its n-th launch in the other. Launches that one run has
 // and the other has not are named, not compared.
@@ -13,7 +13,7 @@ typedef struct Queue {
   uint32_t next;
 } Queue;
 
-// Of processes the n-th is the n-th: their numbers are not the same.
+// The n-th processes of the runs match: their numbers differ.
 static void key_of(const DiffStep *s, uint32_t process, Str *out) {
   out->len = 0;
   str_printf(out, "%u %s", process, s->kernel ? s->kernel : s->launch ? "?" : "(graph)");
@@ -72,7 +72,8 @@ void diff_match(Diff *d, const DiffRun *a, const DiffRun *b) {
 
 static bool same_name(const char *a, const char *b) { return a && b ? !strcmp(a, b) : a == b; }
 
-// Where both have as many, the i-th is the i-th, unless it is called otherwise.
+// The i-th buffer, if its parameter and name agree; else one with the same parameter or the same
+// name; else the i-th, if both launches have as many buffers.
 static const DiffBuffer *counterpart(const DiffStep *s, const DiffStep *of, uint32_t i) {
   const DiffBuffer *b = &of->buffers[i];
   if (of->nbuffers == s->nbuffers && s->buffers[i].parameter == b->parameter &&
@@ -115,8 +116,8 @@ static bool is_left_out(const DiffBuffer *b) {
   return b->state && !strcmp(b->state, HASH_LEFT_OUT);
 }
 
-// Which launches may have been the first to differ: those that were left out and whose buffer has
-// not been found to be the same since.
+// Keeps launches that may have been the first to differ: launches that were not hashed, until their
+// buffer is found equal again.
 static void follow(Diff *d, const DiffStep *s, const DiffBufferResult *r) {
   uint64_t key = r->a->allocation ? r->a->allocation : UINT64_MAX - r->a->parameter;
   bool known = u64map_get(&d->unseen, key) != NULL;

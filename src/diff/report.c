@@ -1,4 +1,4 @@
-// What is said of two runs: for people, and as JSON.
+// Describes the differences of two runs: for people, and as JSON.
 #include "diff/diff.h"
 
 #include <math.h>

@@ -37,7 +37,7 @@ static void meta_row(void *user, sqlite3_stmt *s) {
   if (!strcmp(key, "complete")) l->run->complete = !strcmp(value, "yes");
 }
 
-// The same kernel is launched often.
+// Shares equal texts: the same kernel is launched often.
 static const char *shared_text(Load *l, sqlite3_stmt *s, int i) {
   const char *t = (const char *)sqlite3_column_text(s, i);
   if (!t || !*t) return NULL;

@@ -1,4 +1,4 @@
-// Elements as bits: what they are worth, how they are written, how far apart two of them are.
+// Elements as bits: their values, their texts, and the distance between two of them.
 #include "diff/diff.h"
 
 #include <math.h>

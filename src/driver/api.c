@@ -1,5 +1,5 @@
 // The entry points that the table alone defines: same-signature versions, per-thread twins, and
-// what is not supported.
+// functions that are not supported.
 #include "driver/driver.h"
 
 __thread bool stream_zero_is_per_thread;
@@ -28,7 +28,7 @@ static CUresult not_supported(const char *name) {
   }
 #include "cuda/api.def"
 
-// Tables of undocumented functions are never answered: what needs them (NVIDIA's runtime) does not
+// Never finds a table: tables of undocumented functions serve only NVIDIA's runtime, which does not
 // run on this device.
 CUresult cuGetExportTable(const void **table, const CUuuid *id) {
   if (!table || !id) return CUDA_ERROR_INVALID_VALUE;

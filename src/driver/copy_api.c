@@ -8,7 +8,7 @@ static CUresult finish_sync(Stream *s) {
   return (CUresult)s->ctx->error;
 }
 
-// --- what the session hears of the call, before it is done ---
+// --- reports of the call to the session, before the copy is done ---
 
 static bool is_empty(const SessionCopy *c) { return !c->width || !c->height || !c->depth; }
 
@@ -315,7 +315,7 @@ static CUresult batch_side(const CUmemcpy3DOperand *o, const CUextent3D *extent,
   return CUDA_SUCCESS;
 }
 
-// Extents are in elements: of the array where there is one, else bytes.
+// Bytes of one unit of an extent: an element of the copy's array, or a byte if it has no array.
 static size_t batch_element(const CUDA_MEMCPY3D_BATCH_OP *op) {
   const CUmemcpy3DOperand *o = op->src.type == CU_MEMCPY_OPERAND_TYPE_ARRAY ? &op->src : &op->dst;
   if (o->type != CU_MEMCPY_OPERAND_TYPE_ARRAY) return 1;

@@ -1,11 +1,11 @@
-// Kernels on the virtual device, and what its answers mean to a CUDA program.
+// Runs kernels on the virtual device and turns its results into CUDA errors and reports.
 #include "driver/driver.h"
 
 #include <unistd.h>
 
 #include "base/runstats.h"
 
-// Names what is missing and ends the process with exit code 125.
+// Prints `text`, which names the missing feature, and ends the process with exit code 125.
 static _Noreturn void unsupported_exit(const char *text) {
   static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
   pthread_mutex_lock(&once);  // the first thread ends the process
@@ -34,8 +34,7 @@ static CUresult result_of(VgpuStatus status) {
   return CUDA_ERROR_LAUNCH_FAILED;
 }
 
-// Where code has no line table the message names a line of PTX: put that PTX beside the report,
-// where it can be read.
+// Writes the PTX beside the report: for code without a line table, the message names a PTX line.
 static void keep_ptx(const VgpuFault *fault) {
   if (!fault->ptx) return;
   Str path = {0};
@@ -127,7 +126,7 @@ CUresult cpu_launch(const VgpuLaunch *given, const KernelWork *k) {
     session_kernel_uncovered(k->function->session, fault.text, NULL);
     unsupported_exit(fault.text);
   }
-  // tell_hang has said it
+  // tell_hang has reported it
   if (status == VGPU_DEADLOCK && session_tools()) return result_of(status);
   if (status != VGPU_CANCELLED && fault.text[0]) {
     if (session_tools()) tools_fault(k, &fault);

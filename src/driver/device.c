@@ -236,7 +236,7 @@ CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CU
 
 // --- atomics over a link ---
 
-// What the instructions atom and red of PTX can do, by CUatomicOperation.
+// The atomic capabilities of PTX's instructions atom and red for this operation.
 static unsigned atomic_capabilities(CUatomicOperation operation) {
   enum {
     INTEGER = CU_ATOMIC_CAPABILITY_SIGNED | CU_ATOMIC_CAPABILITY_UNSIGNED,

@@ -1,13 +1,13 @@
 // driver: the cu* functions of libcuda.so.1, served by the virtual device. cuda/abi.h is what
 // others see; this header is shared by the files of this folder.
 //
-// What a program asks for becomes Work. Work goes to a stream's queue (queue.c), into a graph while
-// the stream is being captured (capture.c), or into a graph by hand (graph_node.c); the same
+// Each request of the program becomes Work. Work goes to a stream's queue (queue.c), into a graph
+// while the stream is being captured (capture.c), or into a graph by hand (graph_node.c); the same
 // work_run executes it in all three cases.
 //
-// Locks, taken in this order: a Graph or Library has none (as in CUDA, one thread at a time edits
-// one); memory and handle tables have their own short ones; queue_lock guards streams, events and
-// captures. No lock is held while work runs.
+// Locks, in the order in which they are taken. A Graph or Library has none: as in CUDA, one thread
+// at a time edits it. Memory and handle tables have short locks of their own. queue_lock guards
+// streams, events and captures. No lock is held while work runs.
 #ifndef WG_DRIVER_H
 #define WG_DRIVER_H
 
@@ -138,7 +138,7 @@ void context_end_thread(void);
 void print_collect(void *unused, const char *text, size_t n);
 void print_flush(void);  // at synchronisation points
 
-// --- cpu.c: what touches the virtual device when kernels run ---
+// --- cpu.c: kernels on the virtual device ---
 CUresult cpu_launch(const VgpuLaunch *launch, const KernelWork *k);
 
 // --- module.c, library.c, function.c ---
@@ -161,14 +161,14 @@ struct Module {
   VgpuModule *vgpu;
   SessionModule *session;
   Library *library;
-  bool of_library;      // stays when the library is taken from it
+  bool of_library;      // stays true when `library` becomes NULL
   bool shares_managed;  // its managed variables are another module's
   StrMap functions;     // name -> Function
   VEC(Function *) all_functions;
   VEC(TexRef *) texrefs;
-  Interrupts interrupts;  // its kernels that call some
+  Interrupts interrupts;  // of its kernels that call interrupts
 };
-// known: of the same code loaded before, or NULL
+// known: the session's module of the same code, if it was loaded before; else NULL
 CUresult module_load(Context *ctx, const CodeImage *code, SessionModule *known, Module **out,
                      Error *err);
 CUresult module_check(const CodeImage *code, Error *err);  // could it be loaded?
@@ -176,7 +176,7 @@ void module_unload(Module *m);                             // waits for its cont
 void module_functions_gone(const Module *m);  // the program unloads it: tells the session
 void module_bind(Module *m, Context *ctx);
 void module_report_failure(const CodeImage *code, const Error *err);
-VgpuKernel *module_kernel_at(Module *m, uint32_t i);  // of the program's; NULL: there are no more
+VgpuKernel *module_kernel_at(Module *m, uint32_t i);  // the program's own; NULL: no more
 CUresult module_function(Module *m, const char *name, Function **out);
 void jit_write_logs(unsigned n, const CUjit_option *options, void **values, const char *info,
                     const char *error);
@@ -187,7 +187,7 @@ struct Library {
   VEC(Module *) modules;  // one per context that used it; an unbound one fits any
   StrMap kernels;         // name -> Kernel
   VEC(Kernel *) all_kernels;
-  SessionModule *session;  // of its first module; all of them are one program
+  SessionModule *session;  // of its first module; all its modules have the same code
 };
 typedef struct FunctionSettings {  // what cuFuncSetAttribute and friends change
   int max_dynamic_shared, carveout, nonportable_cluster, cluster_policy, cluster[3];
@@ -255,20 +255,20 @@ void alloc_add(const Alloc *a);                  // copies; gives it an id
 bool alloc_find(uintptr_t address, Alloc *out);  // the range that contains it
 bool alloc_remove(uintptr_t base, Alloc *out);   // must be the start of a range
 bool alloc_change(uintptr_t address, void (*change)(Alloc *a, const void *user), const void *user);
-// the program gives it back now; alloc_remove follows when its stream is there
+// the program frees the range now; alloc_remove follows when its stream reaches the free
 void alloc_free_later(uintptr_t base);
 void alloc_free_all(Context *ctx);  // context destroyed
-// of the pool's device, if there is a pool, else of the context's; like: size, kind, ctx, flags,
-// pool and name
+// allocates on the pool's device, or without a pool on the context's; uses like's size, kind, ctx,
+// flags, pool and name
 CUresult memory_new_like(const Alloc *like, CUdeviceptr *out);
 CUresult memory_new(Context *ctx, size_t size, AllocKind kind, unsigned flags, Pool *pool,
                     CUdeviceptr *out);
 void *memory_take(Device *dev, size_t size, size_t align);  // the bare memory; NULL: there is none
-// freed, but kept by a tool; false: it is not
+// offers freed memory to the tools, which may keep it for a while; false: none does
 bool memory_hold(uintptr_t base, size_t size, Device *dev, const void *owner);
-// … and back, perhaps later; owner: a context or pool
+// frees the memory, later if a tool keeps it; owner: a context or pool
 void memory_give_back(uintptr_t base, size_t size, Device *dev, const void *owner);
-// The pointer cannot be freed so: tells the session why, and returns the error.
+// Reports to the session why `call` cannot free the pointer, and returns the error.
 CUresult memory_refuse_free(const char *call, CUdeviceptr p, unsigned kinds, CUresult error);
 #define MEMORY_FREED_PLAINLY \
   (SESSION_BIT(DEVICE) | SESSION_BIT(MANAGED) | SESSION_BIT(POOL) | SESSION_BIT(GRAPH))
@@ -297,7 +297,7 @@ typedef struct SetWork {
   uint64_t tag;
 } SetWork;
 CUresult set_prepare(const CUDA_MEMSET_NODE_PARAMS *p, SetWork *out);
-// --- copy_api.c: for nodes that the program makes by hand; the session hears of them ---
+// --- copy_api.c: for nodes that the program makes by hand; reports them to the session ---
 CUresult copy_prepare_node(const Context *ctx, const CUDA_MEMCPY3D *desc, CopyWork *out);
 CUresult set_prepare_node(const Context *ctx, const CUDA_MEMSET_NODE_PARAMS *p, SetWork *out);
 void set_run(const SetWork *s);
@@ -314,7 +314,7 @@ struct KernelWork {
   uint32_t launch;               // the session's number
   bool captured, checked;        // captured: runs as part of a graph
   uint32_t record_at;            // where in params the record of a checked one is
-  uint32_t execution;            // number of this run of a captured launch; 0: that of launch
+  uint32_t execution;            // number of this run of a captured launch; 0: same as launch
   SessionInputs *inputs;         // owned: inputs to capture at its start; NULL: none
   CUdeviceptr interrupt_memory;  // owned: of a kernel that calls interrupts; 0: it does not
   Stream *interrupt_stream;
@@ -333,30 +333,30 @@ CUresult launch_run_once(Context *ctx, const KernelWork *k);  // without serving
 // --- interrupts.c: kernels that call functions of the CPU ---
 CUresult interrupts_check(const Function *f, bool captured);          // can it be launched?
 CUresult interrupts_prepare(Context *ctx, Stream *s, KernelWork *k);  // memory, the parameter
-CUresult interrupts_serve(Context *ctx, const KernelWork *k);  // it has run: until all have ended
+CUresult interrupts_serve(Context *ctx, const KernelWork *k);  // after it ran, until all have ended
 void interrupts_done(KernelWork *k);
 Stream *interrupts_stream(void);  // a handler runs on this thread: its stream; NULL: none does
 
 // --- tools.c: events for the session, and its access to the virtual device ---
-// gives it a number, fills its record
+// gives the launch a number and fills its record
 void tools_launch(Context *ctx, const void *stream, bool captured, KernelWork *k);
 SessionLaunch tools_describe(const Context *ctx, const void *stream, bool captured,
                              const KernelWork *k);
-// NULL: nothing to look at
+// NULL: no buffers to read
 SessionOutputs *tools_outputs(const Context *ctx, const void *stream, const KernelWork *k);
 SessionOutputs *tools_graph_outputs(const Context *ctx, const void *stream, const Plan *p);
-// Memory before a kernel of a graph that is launched (session_inputs). once: it runs once, in the
-// order of the graph.
+// Captures the inputs of a kernel node of a graph that is launched (session_inputs). once: the node
+// runs once, in the order of the graph.
 void tools_launch_inputs(Context *ctx, const void *stream, KernelWork *k, bool once);
 uint32_t tools_launch_number(const KernelWork *k);  // of this execution
-// Its graph is launched: what the record says of memory is made new. once: it is no part of a loop.
-// Its number for SessionBeside of other nodes; 0: none
+// Brings the memory facts in the record up to date when the kernel's graph is launched. once: the
+// kernel is in no loop. Returns its number for SessionBeside of other nodes; 0: none
 uint32_t tools_launch_captured(Context *ctx, KernelWork *k, const void *stream, bool once,
                                const SessionBeside *beside);
-void tools_run_captured(const Context *ctx, const KernelWork *k);  // counts
+void tools_run_captured(const Context *ctx, const KernelWork *k);  // counts the run
 void tools_refused(Context *ctx, const void *stream, const LaunchRequest *r, CUresult result);
 void tools_done(Context *ctx, const KernelWork *k);  // it has run, or never will
-// A context's session device, NULL if there is none; the other call must follow in any case.
+// The context's session device; NULL: none. tools_device_end must follow in either case.
 SessionDevice *tools_device_begin(Context *ctx);
 void tools_device_end(void);
 void tools_fault(const KernelWork *k, const VgpuFault *fault);
@@ -504,7 +504,7 @@ struct Turn {
   bool joined, passed_over;
 };
 void turn_join(Turn *t);  // submitted now
-void turn_wait(Turn *t);  // until all that joined before has ended, or is not waited for any longer
+void turn_wait(Turn *t);  // until each earlier turn has ended or was passed over
 void turn_end(Turn *t);
 
 // --- stream.c ---
@@ -522,13 +522,13 @@ struct Event {
   // queue_lock:
   int refs;
   Stream *stream;
-  uint64_t seq;              // last record; NULL: never recorded
+  uint64_t seq;              // last record; stream NULL: never recorded
   _Atomic uint64_t time_ns;  // when it was reached
   Capture *capture;          // recorded in a capture that is going on
   uint64_t capture_id;
   VEC(Node *) capture_deps;
 };
-// queue_lock held: it now stands for that position
+// queue_lock held: the event now stands for that position
 void event_move(Event *e, Stream *s, uint64_t seq);
 CUresult event_get(CUevent handle, Event **out);
 void event_retain(Event *e);
@@ -601,7 +601,7 @@ struct Capture {
 };
 // queue_lock held. Adds the work as a node behind the stream's dependencies; takes it over.
 CUresult capture_add(Stream *s, Work *w);
-// calls that a capture on this thread (or a global one) does not allow
+// an error if a capture on this thread (or a global one) forbids unsafe calls
 CUresult capture_forbids_unsafe_call(void);
 // queue_lock held; NULL: its last record was not in a capture that goes on
 Capture *capture_of_event(Event *e);

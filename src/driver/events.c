@@ -1,5 +1,5 @@
-// What the session hears of the virtual device: allocations when they are made; copies, sets and
-// launches when they are done, in stream order.
+// Reports the virtual device's work to the session: allocations when they are made; copies, sets
+// and launches when they are done, in stream order.
 #include "driver/driver.h"
 
 static SessionMemoryKind kind_of(AllocKind k) {
@@ -21,7 +21,7 @@ static bool host_sees(const Alloc *a) {
 }
 
 void events_alloc(const Alloc *a) {
-  // cuMemMap tells of what it maps
+  // cuMemMap reports its mappings itself
   if (!session_wants(SESSION_WANTS_CONTENTS) || a->kind == ALLOC_MAPPED) return;
   SessionMemoryKind kind = host_sees(a) ? SESSION_MANAGED : kind_of(a->kind);
   bool tracked = kind == SESSION_DEVICE || kind == SESSION_POOL || kind == SESSION_GRAPH;
@@ -141,8 +141,8 @@ static uint64_t scratch(SessionRun *r, size_t bytes) {
   return (uint64_t)(uintptr_t)l->scratch;
 }
 
-// Returns the parameters of this execution: a copy, since a graph's are the same for all of its
-// executions.
+// Returns the parameters of this execution. They are a copy where the record changes, since all
+// executions of a graph share one set.
 const void *events_launch_begin(Context *ctx, const KernelWork *k, LaunchRun *l) {
   *l = (LaunchRun){0};
   if (!session_wants(SESSION_WANTS_CONTENTS)) return k->params;

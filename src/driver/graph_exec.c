@@ -208,9 +208,8 @@ static void place_events(Plan *p, Stream *s, uint64_t seq) {
   }
 }
 
-// Tells the tools what the launch will do with memory, in the order it will do it, and what each
-// kernel may touch then. once: these steps run once in each launch. What copies and sets write is
-// marked as if they were asked for now.
+// Captures the inputs of each kernel, and reports all other steps that write as unknown writes, in
+// the order of the plan. once: these steps run once in each launch.
 static void keep_inputs(Plan *p, const void *stream, bool once) {
   for (uint32_t i = 0; i < p->steps.len; i++) {
     PlanStep *s = &p->steps.data[i];
@@ -225,8 +224,9 @@ static void keep_inputs(Plan *p, const void *stream, bool once) {
   }
 }
 
-// once: these steps run once in each launch; copies and sets then have numbers between those of the
-// kernels. outer, list: what runs beside all of it; the numbers that tools gave them.
+// Reports the plan's steps to the tools. once: these steps run once in each launch; copies and sets
+// then have numbers between those of the kernels. outer: nodes that run beside the whole plan.
+// list: receives the numbers that tools gave.
 static void tell_tools(Context *ctx, Plan *p, const void *stream, bool once,
                        const SessionBeside *outer, SessionNumberList *list) {
   SessionNumbers *numbers = mem_alloc(sizeof *numbers * MAX(p->steps.len, 1));

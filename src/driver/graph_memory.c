@@ -1,6 +1,6 @@
-// Memory of allocation nodes. The address is fixed when the node is made; the memory is there as
-// long as a graph or an executable graph has the node, and stays for the program if the last launch
-// did not free it.
+// Memory of allocation nodes. The address is fixed when the node is made. The memory exists while a
+// graph or an executable graph has the node; if the last launch did not free it, the program keeps
+// it.
 #include "driver/driver.h"
 
 struct GraphMemory {

@@ -76,7 +76,7 @@ CUresult cuStreamBatchMemOp_v2(CUstream handle, unsigned count, CUstreamBatchMem
   if (flags || count > 256 || (count && !ops)) return CUDA_ERROR_INVALID_VALUE;
   for (unsigned i = 0; i < count; i++) TRY(check(&ops[i]));
   session_order_waits_for_something(s->legacy ? NULL : s);
-  session_order_host_saw(s->legacy ? NULL : s);  // it may tell others by what it writes
+  session_order_host_saw(s->legacy ? NULL : s);  // others may wait for the value it writes
   Work w = {.kind = WORK_MEMOPS, .memops = {mem_alloc(sizeof *ops * MAX(count, 1)), count, flags}};
   if (count) memcpy(w.memops.ops, ops, sizeof *ops * count);
   return queue_submit(s, &w, 0);

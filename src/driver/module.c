@@ -127,7 +127,7 @@ static bool parse_all(const CodeImage *code, Units *out, Error *err) {
   return true;
 }
 
-// … and what calls interrupts is made fit to be suspended.
+// Parses the code and rewrites kernels that call interrupts, so that they can be suspended.
 static bool parse_program(const CodeImage *code, Units *out, Interrupts *interrupts, Error *err) {
   interrupt_free(interrupts);
   if (!parse_all(code, out, err)) return false;

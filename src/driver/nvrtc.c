@@ -1,6 +1,6 @@
 // Programs that compile kernels while they run (NVRTC) may ask for machine code. The virtual device
-// needs PTX: the real compiler is asked for the same architecture's PTX instead, and hands it out
-// where the program asks for the cubin. On a GPU everything is passed on as it is.
+// needs PTX: we ask the real compiler for the same architecture's PTX instead, and hand it out
+// where the program asks for the cubin. On a GPU, we pass all calls on unchanged.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
@@ -18,9 +18,8 @@ static bool on_gpu(void) {
   return device && !strcmp(device, "gpu");
 }
 
-// The compiler's own function. A library that was opened RTLD_LOCAL together with its libnvrtc
-// (PyTorch does that) is not in the search order of dlsym: then the one that the calling library
-// was linked with.
+// The compiler's own function. dlsym does not find it if a library was opened RTLD_LOCAL together
+// with its libnvrtc, as PyTorch does. Then we search the libnvrtc that the caller is linked with.
 static void *real_function(const char *name, const void *caller) {
   void *found = dlsym(RTLD_NEXT, name);
   Dl_info info;

@@ -2,7 +2,7 @@
 // api.def.
 #include "driver/driver.h"
 
-// What is handed out is the exported entry, so that it equals what dlsym finds.
+// Programs get the exported entry, the same address that dlsym finds.
 #include "cuda/exported.h"
 
 typedef struct Entry {

@@ -19,7 +19,7 @@ struct QueueItem {
   Work work;
 };
 
-// a program far ahead of its stream waits, as it would for a device (1024 there)
+// a program that is further ahead of its stream waits, as on a device (1024 there)
 enum { MAX_PENDING = 8192 };
 
 typedef struct Waiter Waiter;

@@ -121,7 +121,7 @@ static CUresult not_captured(Stream *s) {
   return result;
 }
 
-// What the stream has been given so far, for the legacy stream also what the blocking streams have.
+// Waits for the stream's work so far; on the legacy stream, also for that of all blocking streams.
 CUresult cuStreamSynchronize(CUstream handle) {
   Stream *s;
   TRY(stream_get(handle, &s));
@@ -174,7 +174,7 @@ CUresult cuLaunchHostFunc(CUstream handle, CUhostFn fn, void *user) {
   Stream *s;
   if (!fn) return CUDA_ERROR_INVALID_VALUE;
   TRY(stream_get(handle, &s));
-  session_order_host_saw(s->legacy ? NULL : s);  // the function may tell anybody
+  session_order_host_saw(s->legacy ? NULL : s);  // other threads may wait for the function
   Work w = {.kind = WORK_HOST, .host = {fn, user}};
   return queue_submit(s, &w, 0);
 }
@@ -200,7 +200,7 @@ CUresult cuStreamAttachMemAsync(CUstream handle, CUdeviceptr p, size_t length, u
   return CUDA_SUCCESS;
 }
 
-// --- what a stream is ---
+// --- properties of a stream ---
 
 #define STREAM_OR_RETURN(s, handle, out) \
   Stream *s; \

@@ -243,7 +243,7 @@ uint32_t tools_launch_captured(Context *ctx, KernelWork *k, const void *stream, 
   uint32_t number = 0;
   SessionLaunch shape = tools_describe(ctx, stream, false, k);
   shape.beside = beside;
-  shape.overlaps = false;  // which node it may overlap the edges say, not the order of this list
+  shape.overlaps = false;  // the graph's edges tell which nodes it may overlap
   SessionParams params = {.buffer = k->params, .buffer_bytes = k->function->param_bytes};
   pthread_mutex_lock(&lock);
   if (ctx->session)
@@ -351,7 +351,7 @@ void tools_refused(Context *ctx, const void *stream, const LaunchRequest *r, CUr
 
 // --- faults ---
 
-// The kind that a tool has for it, else "launch-failure".
+// The kind of finding that a tool has for this fault, else "launch-failure".
 static const char *kind_of_access(const VgpuFault *f, SessionFaultReason what) {
   const char *kind = session_fault_kind(&(SessionFault){.what = what,
                                                         .load = f->classes & CLASS_LOAD,

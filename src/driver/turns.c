@@ -1,9 +1,9 @@
 // Turns: with `--workers=1` the work of all streams runs one after the other, in the order in which
 // it was submitted, so that a run can be repeated.
 //
-// What waits for something that was submitted later (a kernel that polls a flag, a value that a
-// stream waits for) would keep its turn for ever: after a while without any end it no longer holds
-// the others up.
+// Work that waits for later work (a kernel that polls a flag, a stream that waits for a value)
+// would keep its turn for ever: if no turn ends for a while, it is passed over and later turns go
+// on.
 #include "driver/driver.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ void turn_join(Turn *t) {
   last = t;
 }
 
-// Who is passed over came before all who are not: the one right before tells.
+// Turns are passed over from the oldest on, so it suffices to look at the one right before.
 static bool held_up(const Turn *t) { return t->before && !t->before->passed_over; }
 
 void turn_wait(Turn *t) {

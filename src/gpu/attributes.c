@@ -1,9 +1,9 @@
-// Properties and occupancy of kernels: what the program asks about is the code that runs; what it
-// sets is set on both. The list of parameters, the name and the module are the original's: what we
-// add stays out of sight.
+// Properties and occupancy of kernels. Queries are answered for the code that runs; settings go to
+// both, the original and our code. The list of parameters, the name and the module are the
+// original's: the program does not see what we add.
 #include "gpu/modules.h"
 
-// What stands for a handle; the handle itself where we know nothing of it.
+// The function that runs for a handle; the handle itself if we do not know it.
 static CUfunction target_of(CUfunction handle) {
   GpuFunction *f = gpu_function(handle);
   return f ? gpu_function_target(f) : handle;
@@ -36,7 +36,7 @@ CUresult gpu_cuFuncSetSharedMemConfig(CUfunction f, CUsharedconfig config) {
   return CUDA_SUCCESS;
 }
 
-// The program wants it ready now: so is ours.
+// The program wants the kernel loaded now, so we load ours, too.
 CUresult gpu_cuFuncLoad(CUfunction f) {
   GPU_TRY(gpu_real.cuFuncLoad(f));
   CUfunction target = target_of(f);

@@ -1,4 +1,4 @@
-// What the files changed_pages*.c share.
+// Shared by the files changed_pages*.c.
 #ifndef WG_GPU_INPUTS_H
 #define WG_GPU_INPUTS_H
 
@@ -9,7 +9,7 @@
 typedef struct GpuStage GpuStage;
 GpuStage *gpu_stage_open(GpuContext *c);  // in the context. NULL: there is not enough memory
 void gpu_stage_use(const GpuStage *s, WgPagesWork *w);  // NULL: nothing
-// all work of the context has ended, or never will: takes what there is
+// takes the pages that are left: all work of the context has ended, or never will
 void gpu_stage_close(GpuStage *s);
 uint64_t gpu_stage_taken(const GpuStage *s);  // positions; NULL: 0
 // --- changed_pages_ends.c: says of each step when all its pages were taken ---

@@ -8,7 +8,7 @@ typedef struct Pending {
   CUevent kept;  // after the kernel that keeps the pages
   uint32_t step;
   bool is_kept;
-  uint64_t heads[2];  // of the ring and of the stage, read after it had come
+  uint64_t heads[2];  // of the ring and of the stage, read after the event `kept`
 } Pending;
 struct GpuPagesEnds {
   GpuCollected collected;

@@ -17,7 +17,7 @@ struct GpuClosed {
   CUfunction function;
   CUmodule module;
   uint64_t code;  // address of its first instruction
-  bool ok;        // some tool looks at its launches
+  bool ok;        // some tool checks its launches
   bool patched;
   const SassStores *stores;   // NULL: not known
   pthread_mutex_t launching;  // from setting the record until the launch is made
@@ -129,8 +129,8 @@ static uint64_t stream_id(CUstream stream) {
   return (uintptr_t)stream;
 }
 
-// 0: there is no memory for it. A program that has used more streams than there are records waits
-// for its work once, and all begin anew.
+// The record's address; 0: there is no memory for it. If the program has used more streams than
+// there are records, we wait once for its work and give the records out anew.
 static CUdeviceptr record_of(GpuContext *c, CUstream stream) {
   pthread_mutex_lock(&lock);
   struct GpuClosedRecords *r = c->closed;
@@ -163,7 +163,7 @@ static bool write_record(GpuContext *c, CUstream stream, const WgClosed *record,
   return ok;
 }
 
-// With the kernel's lock held until the launch is made.
+// Locks the kernel if it has a record; gpu_closed_end unlocks it when the launch is made.
 static void hand_over_record(GpuLaunch *l, SessionDevice *d, const SessionCall *call,
                              GpuClosed *k) {
   WgClosed record;

@@ -1,5 +1,5 @@
-// What an image that the program loads holds for us: copies of the PTX we would use, as it is
-// stored, and a hash of it.
+// Takes from an image that the program loads what we need: copies of the PTX that we would use, as
+// it is stored, and a hash of it.
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <dlfcn.h>
@@ -153,8 +153,8 @@ static bool names_interrupt(const void *data, size_t size, char *name, size_t ro
   return true;
 }
 
-// Calls of interrupts are made in PTX. Machine code has only the descriptions of those it calls, so
-// that the place is that of the handler.
+// Warns of machine code that calls interrupts: only calls in PTX can be served. Machine code holds
+// only descriptions of the interrupts that it calls, so the warning names the handler's place.
 static void warn_of_interrupts(const GpuCode *c, const Image *image) {
   Arena a = {0};
   bool calls = false;

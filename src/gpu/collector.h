@@ -8,7 +8,7 @@
 // IDLE: nothing can come before gpu_collector_wake. WAITS: nothing has come yet
 typedef enum { GPU_IDLE, GPU_WAITS, GPU_TOOK } GpuTaken;
 
-// the first member of what a context has
+// the first member of the structure that a context has for a collector
 typedef struct GpuCollected {
   GpuContext *context;
   struct GpuCollected *next;
@@ -16,7 +16,7 @@ typedef struct GpuCollected {
 typedef struct GpuCollector {
   GpuTaken (*take)(GpuCollected *one);  // with the lock held
   void (*after)(void);                  // without it, when something was taken; may be NULL
-  long pause_us;                        // when nothing was
+  long pause_us;                        // when nothing was taken
   pthread_mutex_t lock;
   pthread_cond_t more;
   GpuCollected *all;

@@ -54,8 +54,8 @@ static bool map_host(void *user, void *p, size_t size, uint64_t *device_address)
   return ok;
 }
 
-// At the end of the process, and where kernels are still running, it is left to the driver: this
-// would wait for them.
+// Leaves the memory to the driver at the end of the process and while kernels still run: to
+// unregister it would wait for them.
 static void unmap_host(void *user, void *p) {
   GpuContext *c = user;
   if (ending || !c->settled) return;
@@ -78,8 +78,8 @@ static uint64_t alloc(void *user, size_t size) {
   return p;
 }
 
-// Only asked for when the context goes, and with it goes its memory; cuMemFree would wait for every
-// kernel.
+// Does nothing: the session calls it only when the context goes, and the driver then frees the
+// memory. cuMemFree would wait for every kernel.
 static void free_memory(void *user, uint64_t p) {}
 
 static bool read_memory(void *user, void *to, uint64_t from, size_t size) {
@@ -322,7 +322,7 @@ static void close_session(GpuContext *c) {
   session_device_close(session, c->settled || !atomic_load(&c->faulted));
 }
 
-// Pairs of these stand around every use of the session's device.
+// gpu_context_use and gpu_context_used enclose every use of the session's device.
 SessionDevice *gpu_context_use(GpuContext *c) {
   if (!c || !atomic_load_explicit(&c->session, memory_order_relaxed)) return NULL;
   atomic_fetch_add(&c->users, 1);
@@ -345,7 +345,7 @@ static void say_goodbye(CUcontext handle) {
   }
 }
 
-// Afterwards: another one may get the same handle.
+// After the context was destroyed: a new one may get the same handle.
 static void forget(CUcontext handle, bool gone, bool primary) {
   if (gone) gpu_modules_forget_context(handle);
   if (gone) gpu_owned_gone(handle, primary);

@@ -44,7 +44,7 @@ static bool begin(SessionCopy *c, bool alone) {
   return true;
 }
 
-// Around the call. Copies of a batch are not timed.
+// begin_time and end_time enclose the call. Copies of a batch are not timed.
 static void *begin_time(const SessionCopy *c) {
   if (!session_wants(SESSION_WANTS_COPY_TIMES) || is_empty(c) || c->captured) return NULL;
   CUstream stream = (CUstream)(uintptr_t)c->stream;
@@ -152,7 +152,7 @@ static size_t array_element(CUarray a) {
   return session_array_find((uintptr_t)a, &known) ? known.element : 0;
 }
 
-// Extents and offsets are in elements: the array's where there is one, else bytes.
+// Extents and offsets are in elements of the array, or in bytes if there is no array.
 static bool operand(const CUmemcpy3DOperand *o, const CUextent3D *extent, size_t element,
                     SessionPlace *out) {
   if (o->type == CU_MEMCPY_OPERAND_TYPE_ARRAY) {

@@ -41,7 +41,7 @@ typedef struct CuptiCopy {  // of a set, too
 typedef void CuptiWant(uint8_t **buffer, size_t *bytes, size_t *most_records);
 typedef void CuptiFilled(CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes,
                          size_t valid);
-// 0: it is done
+// each returns 0 on success
 #define CUPTI_FUNCTIONS \
   FUNCTION(cuptiActivityRegisterTimestampCallback, (uint64_t(*clock)(void))) \
   FUNCTION(cuptiActivityEnableLatencyTimestamps, (uint8_t yes)) \

@@ -1,6 +1,6 @@
-// Tools look at copies to the host when they have been done. An asynchronous one is when the
-// program has waited and its event says so; until then the host's memory is not the program's to
-// use, and afterwards it has not used it yet.
+// Tools look at copies to the host when they are done. For an asynchronous copy we find that out
+// after a wait of the program, by an event behind the copy. Before such a wait the program may not
+// use the copied memory; right after it, the program has not used it yet.
 #include "gpu/gpu.h"
 
 enum { PENDING = 256 };  // older ones are not looked at

@@ -59,8 +59,8 @@ unsigned gpu_fit_floor(void) {  // 0: no other was requested
 enum { REGISTER_FILE = 65536, REGISTER_STEP = 8 };
 static unsigned round_up(unsigned n, unsigned to) { return (n + to - 1) / to * to; }
 
-// The registers a thread may use so that the kernel can do what the original could; 0: it can
-// already.
+// The registers a thread may use so that the kernel can do what the original could; 0: no limit is
+// needed.
 static unsigned register_limit(const Needs *original, const Needs *ours, bool keep_occupancy) {
   unsigned limit = 0;
   if (ours->threads < original->threads && original->threads > 0)
@@ -86,7 +86,7 @@ static void limit_registers(PtxModule *m, PtxFunc *f, unsigned limit) {
 
 // Checks are rarely reached code with calls in it, for which the compiler would take more registers
 // for all of the kernel (GEMM of PolyBench: 52 instead of 22), and fewer threads could run at a
-// time. So it gets as many as the original has, and keeps what does not fit in local memory.
+// time. So the kernel gets as many as the original has, and spills the rest to local memory.
 static unsigned floor_of(const Woven *made, const char *kernel, unsigned original,
                          bool keep_occupancy) {
   const WovenKernel *k = weave_kernel(made, kernel);

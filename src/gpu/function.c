@@ -197,7 +197,7 @@ void gpu_function_set(GpuFunction *f, FunctionSetting s) {
 
 // --- the decision for one kernel ---
 
-// The same kernel by the driver's other name of it, in the current context.
+// Finds a CUkernel's CUfunction in the current context: the driver has two handles for it.
 static void also_function(FunctionRecord *r, CUkernel k) {
   if (!gpu_context_current() || gpu_real.cuKernelGetFunction(&r->also, k) != CUDA_SUCCESS)
     r->also = NULL;
@@ -217,7 +217,7 @@ static CUfunction find_target(FunctionRecord *r, const GpuPiece *p, const char *
   return gpu_real.cuKernelGetFunction(&target, k) == CUDA_SUCCESS ? target : NULL;
 }
 
-// The kernel that goes on after interrupts: our own, with a handle that the program never sees.
+// Finds the kernel that resumes after interrupts. Its handle is ours; the program never sees it.
 static void find_resume(FunctionRecord *r, const GpuPiece *p) {
   const InterruptKernel *k = interrupt_kernel(&p->interrupts, r->base.name);
   if (!k) return;
@@ -267,7 +267,7 @@ static CUfunction decide(FunctionRecord *r) {
   find_resume(r, p);
   gpu_pop_context(pushed);
   gpu_quiet_end(q);
-  if (!target) {  // its variables are ours already: only said, nothing can be done
+  if (!target) {  // its variables are ours already: we can only report it
     session_kernel_uncovered(r->base.kernel,
                              "the driver does not find it in the code Warpgrind made", NULL);
     return r->base.handle;

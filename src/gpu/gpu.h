@@ -83,7 +83,7 @@ typedef struct GpuContext {
   _Atomic int users;
   bool settled;                // all its work had ended when it was destroyed
   _Atomic bool faulted;        // a kernel failed: device memory cannot be read any more
-  _Atomic size_t stack_asked;  // stack.c: bytes that the program thinks a thread has; 0: it is so
+  _Atomic size_t stack_asked;  // stack.c: stack size that the program has set; 0: it is in force
   struct GpuStalls *stalls;    // stalls.c; NULL: none
   struct GpuHashes *hashes;    // hash_buffers.c; NULL: none
   struct GpuPages *pages;      // changed_pages.c; NULL: none
@@ -93,7 +93,7 @@ typedef struct GpuContext {
   SessionKernel *_Atomic last_kernel;  // the last one launched here; NULL: none, or a graph
   _Atomic uint32_t last_launch;        // its number
 } GpuContext;
-// stack.c: before a kernel with checks runs whose functions call themselves
+// stack.c: before a kernel with checks and recursive functions runs
 void gpu_stack_deepen(GpuContext *c);
 GpuContext *gpu_context_current(void);  // of the calling thread; NULL: none is current
 GpuContext *gpu_context_of_stream(CUstream s);
@@ -108,7 +108,7 @@ typedef struct GpuEntered {
   GpuQuiet quiet;
   bool pushed, ok;
 } GpuEntered;
-// makes it current for calls of our own; ok false: it cannot be
+// makes the context current for calls of our own; ok false: that is not possible
 GpuEntered gpu_context_enter(GpuContext *c);
 void gpu_context_leave(GpuEntered e);
 void gpu_context_collect(GpuContext *c, SessionModule *m);  // before the module's code is unloaded
@@ -128,52 +128,52 @@ typedef struct GpuFunction {
   GpuModule *module;
   const char *name;
   SessionKernel *kernel;
-  // what runs in its place; NULL: not decided yet; equal to handle: the original
+  // the function that runs in its place; NULL: not decided yet; equal to handle: the original
   _Atomic(CUfunction) target;
   const WovenKernel *code;  // set with target; NULL: no added parameter
-  // set with target or early: it uses no variable that is in our code, so that the original may run
-  // in its place
+  // set with target or early: it uses no variable that is in our code, so that launches may run the
+  // original instead
   bool is_free;
-  bool unchanged;  // set with target: it is the handle, since there is nothing to check in it
+  bool unchanged;  // set with target, which is the handle: the kernel has nothing to check
   _Atomic(const WovenKernel *) early;  // facts known before it is woven; NULL: none
   _Atomic(const GpuParams *) params;   // as the driver reports them; NULL: not asked yet
   struct GpuDuration *duration;        // kernel_durations.c
   bool machine_code;                   // set with target: the original runs (closed.c)
   _Atomic(struct GpuClosed *) closed;  // closed.c, by context; NULL: it was not launched yet
   const InterruptKernel *interrupts;   // set with target; NULL: it calls none
-  CUfunction resume;                   // … and the kernel that goes on
+  CUfunction resume;                   // the kernel that resumes after its interrupts
   bool is_resume;                      // it is such a kernel: its handle is our code
   _Atomic bool suspends;               // its last launch that was served has suspended threads
 } GpuFunction;
 GpuFunction *gpu_function(CUfunction handle);  // NULL: not from a module we have seen
 // decides at the first call: instruments and compiles, or keeps the original
 CUfunction gpu_function_target(GpuFunction *f);
-// not decided yet, and launches may not need our code; NULL: decide now
+// the kernel's facts while it is undecided, if launches may not need our code; NULL: decide now
 const WovenKernel *gpu_function_early(GpuFunction *f);
 GpuFunction *gpu_function_of_target(CUfunction target);  // back, for graph node queries
 void gpu_functions_gone(GpuModule *m);           // the program unloads it: tells the session
-void gpu_modules_forget_context(CUcontext ctx);  // it is gone, with all modules loaded into it
+void gpu_modules_forget_context(CUcontext ctx);  // the context and its modules are gone
 
-// --- launch.c: from what the program asks for to what the driver is given ---
+// --- launch.c: from the program's launch to the driver's ---
 typedef struct GpuLaunch {
   SessionLaunch event;  // filled in by the caller, but for kernel and device
-  CUfunction function;  // what to give the driver: these three
+  CUfunction function;  // these three are for the driver
   void **params, **extra;
   GpuFunction *of;                   // NULL: a kernel we know nothing of
   GpuContext *context;               // NULL if no tool asks
-  bool gone;                         // of something that was destroyed; it is not to be made
-  CUresult refused;                  // … or what else the program is told; 0: an invalid handle
+  bool gone;                         // must not be made: it is refused, or a handle was destroyed
+  CUresult refused;                  // the error that the program gets then; 0: an invalid handle
   const CUlaunchConfig *config;      // as the program gave it; NULL: it did not
   struct GpuInterrupts *interrupts;  // NULL: the kernel calls none
   bool told;
-  struct GpuClosed *closed;           // gpu_closed_end is to follow; NULL: not
-  bool closed_record;                 // … the patches have its record
-  SessionClosedLaunch *closed_looks;  // … tools look at memory around it; NULL: none
-  uint32_t number;                    // the session has heard of it, as this number
-  bool untold;                        // … and others will, when the driver has taken it
+  struct GpuClosed *closed;           // gpu_closed_end must follow; NULL: not
+  bool closed_record;                 // the patches have its record
+  SessionClosedLaunch *closed_looks;  // tools read memory before and after it; NULL: none
+  uint32_t number;                    // the session's number, once `told`
+  bool untold;                        // session_launch_tell follows when the driver has taken it
   SessionRun run;                     // run_events.c
   SessionOutputs *outputs;            // buffers to read after it; NULL: none
-  SessionInputs *inputs;              // what was looked at before it; NULL: nothing
+  SessionInputs *inputs;              // memory that was captured before it; NULL: none
   struct GpuDuration *duration;
   uint32_t duration_number;
   bool duration_measured;  // of gpu_duration_begin, for outputs
@@ -192,7 +192,7 @@ CUresult gpu_launch_end(GpuLaunch *l, CUresult result);  // returns the result
 bool gpu_launch_param(void *gpu_function, uint32_t i, size_t *offset, size_t *size);
 // The record that was added to the parameters, which may be changed before the launch; NULL: none
 WgLaunch *gpu_launch_record(const GpuLaunch *l);
-// what a list for `extra` says; false: it is none
+// reads the buffer and its size from a list for `extra`; false: it is no such list
 bool gpu_launch_extra(void **extra, const void **buffer, size_t *size);
 
 // --- graph.c ---
@@ -200,22 +200,23 @@ typedef struct GpuGraphSteps GpuGraphSteps;
 extern CUresult (*gpu_real_cuGraphNodeGetParams)(CUgraphNode, CUgraphNodeParams *);
 CUresult gpu_cuGraphNodeGetParams(CUgraphNode node, CUgraphNodeParams *p);
 typedef void GpuEachNode(void *user, CUgraphNode node, CUgraphNodeType type, bool inside);
-// those of graphs in it too; inside: of such a one
+// calls `each` for all nodes, also those of child graphs; inside: the graph is a child graph
 void gpu_graph_each_node(CUgraph g, bool inside, GpuEachNode *each, void *user);
-// The program has changed an executable graph: what `change` does to its steps, if it has some.
+// The program has changed an executable graph: `change` updates its steps, if it has some. If it
+// returns false or is NULL, the steps are dropped.
 typedef bool GpuStepsChange(GpuGraphSteps *steps, CUgraphNode node, const void *params);
 void gpu_graph_exec_changed(CUgraphExec exec, CUgraphNode node, GpuStepsChange *change,
                             const void *params);
 
 // --- graph_steps.c ---
-// NULL: it has no kernels of machine code that a tool looks at, or they stay unchecked for the
-// reason *why, which is empty in the first case
+// NULL: the graph has no machine-code kernels that a tool checks (*why is empty), or they stay
+// unchecked for the reason *why
 GpuGraphSteps *gpu_graph_steps(CUgraph g, Error *why);
 void gpu_graph_steps_free(GpuGraphSteps *g);
 bool gpu_graph_steps_fit(const GpuGraphSteps *g, CUstream stream);
 CUresult gpu_graph_steps_run(GpuGraphSteps *g, CUstream stream);
-void gpu_graph_steps_uncount(GpuGraphSteps *g);  // it never ran
-// The program has changed a node of the executable graph. false: the steps are not true any more
+void gpu_graph_steps_uncount(GpuGraphSteps *g);  // its captured launches never ran
+// The program has changed a node of the executable graph. false: the steps are no longer right
 bool gpu_graph_steps_set_kernel(GpuGraphSteps *g, CUgraphNode node,
                                 const CUDA_KERNEL_NODE_PARAMS *p);
 bool gpu_graph_steps_set_copy(GpuGraphSteps *g, CUgraphNode node, const CUDA_MEMCPY3D *p);
@@ -233,8 +234,8 @@ typedef struct GpuGraphNode {
   uint32_t place;
 } GpuGraphNode;
 typedef struct GpuGraphLooks GpuGraphLooks;
-// One launch of an executable graph. branches: of all nodes of the graph; NULL: nothing is known of
-// them. first: it was not launched before
+// One launch of an executable graph. branches: of all nodes of the graph; NULL: not known. first:
+// it was not launched before
 typedef struct GpuGraphRun {
   CUgraphExec exec;
   CUstream stream;
@@ -253,8 +254,8 @@ struct GpuGraphLooks {  // copies and sets of a graph that tools check after it
   uint32_t n;
   SessionCopy copies[];
 };
-// … and sorts the list topologically: each node comes after those it depends on. NULL: no tool
-// wants it, or the driver does not tell
+// Finds the branches of a graph and sorts the list topologically: each node comes after those it
+// depends on. NULL: no tool wants it, or the driver does not tell
 SessionBranches *gpu_branches(CUgraph g, GpuGraphNode *list, uint32_t n);
 bool gpu_graph_copy(const GpuGraphNode *n, CUstream stream, SessionCopy *c);
 // numbers: by place. NULL: there is nothing to look at.
@@ -268,23 +269,22 @@ void gpu_array_made(CUarray a, size_t width, size_t height, size_t depth, CUarra
 // --- copied.c ---
 void gpu_copy_enqueued(const SessionCopy *c);  // the driver has taken it; c->captured: into a graph
 
-// --- owned.c: which context each allocation belongs to, and what was freed and not given back yet
-// ---
+// --- owned.c: the context of each allocation, and freed memory that is not given back yet ---
 void gpu_owned_add(GpuContext *c, uint64_t base, uint64_t size, SessionMemoryKind kind);
 void gpu_owned_remove(uint64_t base);
-void gpu_owned_freed(uint64_t base);               // … by the driver
-void gpu_owned_gone(CUcontext ctx, bool primary);  // with everything in it
+void gpu_owned_freed(uint64_t base);               // the driver has freed it
+void gpu_owned_gone(CUcontext ctx, bool primary);  // the context is gone with all its memory
 bool gpu_is_held(uint64_t base);                   // freed by the program, and in quarantine
-// cuMemFree: true: it is in quarantine now, and what was launched before has ended
+// for cuMemFree. true: the memory is in quarantine, or kept as a framework's block
 bool gpu_hold(uint64_t base);
 typedef CUresult GpuRecord(CUevent, CUstream);
 bool gpu_hold_in_order(uint64_t base, CUstream stream, GpuRecord *record);  // cuMemFreeAsync
-// the current device's: before an allocation fails. true: it may work now
+// empties the current device's quarantine before an allocation fails. true: it may work now
 bool gpu_quarantine_drain(void);
 void gpu_quarantine_leave(GpuContext *c);  // before it is destroyed
 bool gpu_may_capture(void);  // false: no capture ever began, so no stream need be queried
 bool gpu_is_capturing(CUstream stream);
-// PyTorch without its cache captures: what cuMemAlloc gives now belongs to the graph
+// PyTorch without its cache is capturing: memory from cuMemAlloc now belongs to the graph
 bool gpu_captures_reserve(void);
 void gpu_owned_reserve(uint64_t base);
 typedef enum { GPU_FREE_NOW, GPU_FREE_LATER, GPU_FREE_NEVER, GPU_FREED_BEFORE } GpuFree;
@@ -295,14 +295,14 @@ GpuFree gpu_free_in_capture(uint64_t base);
 bool gpu_frameworks_uncached(void);
 // true: *out is a block for the allocation, or *result says why there is none
 bool gpu_block_alloc(CUdeviceptr *out, size_t size, CUresult *result);
-// The program frees it. false: it is no block, and cuMemFree is to wait for the work of the context
+// The program frees it. false: it is no block, and cuMemFree must wait for the work of the context
 bool gpu_block_freed(GpuContext *c, uint64_t base);
-// … and it may be used again. false: it is no block, and is the driver's to free
+// A freed block may be used again. false: it is no block, and the driver must free it
 bool gpu_block_keep(GpuContext *c, uint64_t base);
 bool gpu_block_is_idle(uint64_t base);                // free, and not used again yet
 void gpu_block_forget(GpuContext *c, uint64_t base);  // the driver frees it
 void gpu_blocks_gone(GpuContext *c);
-bool gpu_blocks_trim(void);  // the current context's: true: some were given back to the driver
+bool gpu_blocks_trim(void);  // true: the driver got blocks of the current context back
 size_t gpu_blocks_cached(const GpuContext *c);  // bytes that are free
 
 #define GPU_RETRY(call) \
@@ -316,7 +316,7 @@ size_t gpu_blocks_cached(const GpuContext *c);  // bytes that are free
 
 // --- done_copies.c: copies that tools look at when they have been done ---
 void gpu_copy_taken(const SessionCopy *c);  // the driver has taken it
-void gpu_copies_gone(GpuContext *c);        // before it goes
+void gpu_copies_gone(GpuContext *c);        // before the context goes
 void gpu_copies_waited(void);               // the program has waited for something
 
 // --- memory_events.c ---
@@ -331,7 +331,7 @@ SessionReadLater gpu_read_later(void *user, const void *stream, uint64_t from, s
                                 void (*then)(void *arg, const void *bytes), void *arg);
 void gpu_reads_close(GpuContext *c);
 // --- run_events.c ---
-// its record is filled
+// the launch's record is filled
 void gpu_run_begins(GpuLaunch *l, SessionDevice *d, const SessionParams *given, void *record);
 void gpu_run_ends(GpuLaunch *l);  // the driver has taken it
 // something without checks writes to memory in this stream
@@ -363,16 +363,16 @@ void gpu_outputs_open(GpuContext *c);
 typedef struct GpuDuration GpuDuration;
 void gpu_outputs_look(GpuContext *c, CUstream stream, SessionOutputs *o, GpuDuration *duration,
                       uint32_t number);
-// its buffers that wait, or those that do not
+// hashes the buffers that wait, or those that do not
 void gpu_outputs_hash(GpuContext *c, CUstream stream, SessionOutputs *o, bool waiting);
-uint32_t gpu_outputs_contexts(void);  // that were ever hashed in
+uint32_t gpu_outputs_contexts(void);  // how many contexts have hashed so far
 // --- hash_deferred.c: launches whose outputs are not hashed yet ---
 // before a launch that writes these; NULL: nothing, or an unknown set
 void gpu_hash_before_launch(SessionOutputs *o);
 void gpu_hash_before_copy(const SessionCopy *c);  // before it is made
 void gpu_hash_before_unknown(void);               // before a write of unknown extent
 void gpu_hash_before_free(uint64_t base, uint64_t size);
-void gpu_hash_all_deferred(GpuContext *only);  // all are hashed; NULL: of all contexts
+void gpu_hash_all_deferred(GpuContext *only);  // hashes all that wait; NULL: of all contexts
 // false: none of its buffers waits
 bool gpu_hash_defer(GpuContext *c, CUstream stream, SessionOutputs *o, GpuDuration *duration,
                     uint32_t number);
@@ -383,7 +383,7 @@ GpuDuration *gpu_duration_begin(GpuFunction *f, CUfunction target, GpuContext *c
 void gpu_duration_end(GpuDuration *p, GpuContext *c, CUstream stream);
 uint64_t gpu_duration_ns(GpuDuration *p, GpuContext *c);  // the last that was measured
 void gpu_outputs_close(GpuContext *c);
-// --- dump_buffers.c: --dump-buffers; leaves it to the caller ---
+// --- dump_buffers.c: --dump-buffers; the caller frees o ---
 void gpu_dump_look(GpuContext *c, CUstream stream, SessionOutputs *o);
 void gpu_dump_close(GpuContext *c);
 void gpu_graph_outputs_made(CUgraphExec exec, CUgraph g);  // also: it was updated
@@ -393,7 +393,7 @@ void gpu_graph_outputs_gone(CUgraphExec exec);
 SessionOutputs *gpu_graph_outputs(CUgraphExec exec, CUstream stream);  // of one launch
 
 // --- fault.c ---
-// what a call returned: a failed kernel becomes a finding, once for each context
+// result: of any call; the error of a failed kernel becomes a finding, once for each context
 void gpu_fault(CUresult result);
 void gpu_fault_in(GpuContext *c, CUresult result);
 static inline CUresult gpu_checked(CUresult result) {

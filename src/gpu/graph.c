@@ -55,8 +55,8 @@ static void exec_node_changed(CUgraphExec exec, CUgraphNode node, bool settled) 
 #define CHANGED_(a, b, c, which, ...) which
 #define CHANGED(...) CHANGED_(__VA_ARGS__, exec_node_changed, node_changed, )(__VA_ARGS__)
 
-// Its last argument are the parameters as the program gave them.
-// executable graphs stay as they were
+// OUTPUTS(…) calls one of the next functions, with the parameters as the program gave them. A
+// changed node of a graph leaves executable graphs as they were.
 static void node_outputs(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *given) {}
 static bool set_kernel_step(GpuGraphSteps *steps, CUgraphNode node, const void *params) {
   return gpu_graph_steps_set_kernel(steps, node, params);
@@ -128,7 +128,7 @@ ANY_NODE(cuGraphExecNodeSetParams, (CUgraphExec exec, CUgraphNode node, CUgraphN
          EXEC_ARGS, exec_node_changed(exec, node, session_run_settled(&l.run)),
          gpu_graph_exec_changed(exec, node, NULL, NULL), exec_outputs(exec, node, &given->kernel))
 
-// --- what the program asks for: its own handles, and parameters without ours ---
+// --- queries of the program: answered with its own handles, and parameters without ours ---
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -152,7 +152,8 @@ static void **shorten(CUgraphNode node, void **extra, size_t bytes) {
   return s->list;
 }
 
-// Our parameter is the last of the pointer list, which the program never reads.
+// Replaces our handle and buffer by the program's. In a pointer list, our parameter is the last:
+// the program never reads it.
 static void back(CUgraphNode node, CUfunction *f, void ***extra) {
   GpuFunction *of = *f ? gpu_function_of_target(*f) : NULL;
   if (!of || of->handle == atomic_load(&of->target)) return;  // the original in its own place
@@ -198,9 +199,9 @@ CUresult gpu_cuGraphDestroyNode(CUgraphNode node) {
 // --- graphs that run: a node was counted when it was made, so every run but the first counts its
 // kernels once more ---
 
-// lines: for the launch log. unseen: not all that it writes is followed
-// (session_sees_graph_writes). nodes: kernels with checks, of the graph itself; as they were for
-// this version of the program's memory.
+// lines: for the launch log. unseen: tools do not see all of its writes
+// (session_sees_graph_writes). nodes: kernels with checks, of the graph itself. version: of the
+// program's memory when their records were made.
 typedef struct Exec {
   bool ran, unseen;
   VEC(SessionKernel *) kernels;
@@ -208,18 +209,18 @@ typedef struct Exec {
   VEC(char *) lines;
   CUgraph graph;
   VEC(GpuGraphNode) nodes;
-  SessionBranches *branches;  // NULL: nothing is known of them
+  SessionBranches *branches;  // NULL: not known
   uint64_t version;
   GpuGraphSteps *steps;  // it is executed node by node; NULL: it is not
-  Error why;             // if it is not, and has kernels that would be checked then
+  Error why;             // why it is not, if that leaves kernels unchecked
   bool told;             // why
 } Exec;
 
 static U64Map execs;       // CUgraphExec -> Exec
 static VEC(CUgraph) kept;  // destroyed by the program, and instantiated still
 
-// As it was instantiated: what cuGraphExecKernelNodeSetParams changes later stands in the log where
-// that is called.
+// Describes a kernel node as it was instantiated. Calls of cuGraphExecKernelNodeSetParams that
+// change it later have log lines of their own.
 static void add_line(Exec *e, const CUDA_KERNEL_NODE_PARAMS *p, GpuFunction *of) {
   SessionLaunch l = {.kernel = of->kernel,
                      .grid = {p->gridDimX, p->gridDimY, p->gridDimZ},
@@ -332,7 +333,7 @@ CUresult gpu_cuGraphInstantiateWithParams_ptsz(CUgraphExec *exec, CUgraph g,
   return instantiated(gpu_real.cuGraphInstantiateWithParams_ptsz(exec, g, p), exec, g);
 }
 
-// With the lock held: an executable graph whose nodes may get new records was made of it.
+// Was an executable graph made of it whose nodes may get new records? With the lock held.
 static bool graph_in_use(CUgraph g) {
   uint32_t it = 0;
   uint64_t handle;
@@ -420,8 +421,8 @@ static void write_log(CUgraphExec exec, CUstream stream) {
   pthread_mutex_unlock(&lock);
 }
 
-// Before it runs. A table of allocations must be known to be in use by each run, so one of them is
-// asked for even if nothing has changed.
+// Brings the graph's records up to date before it runs. Each run must be counted as a user of a
+// table of allocations, so we ask for one even if nothing has changed.
 static GpuGraphLooks *refresh(CUgraphExec exec, CUstream stream) {
   GpuGraphLooks *looks = NULL;
   if ((!session_wants_memory() && !session_wants(SESSION_WANTS_GRAPH_NODES)) ||
@@ -449,7 +450,7 @@ static GpuGraphLooks *refresh(CUgraphExec exec, CUstream stream) {
   return looks;
 }
 
-// Before it runs: what the graph copies is read inside of it, too.
+// Reports unseen writes of the graph before it runs, since copies inside of it may read them.
 static void expect_writes(CUgraphExec exec, CUstream stream) {
   if (!session_wants(SESSION_WANTS_CONTENTS)) return;
   pthread_mutex_lock(&lock);
@@ -460,7 +461,7 @@ static void expect_writes(CUgraphExec exec, CUstream stream) {
     gpu_unchecked_writes(gpu_context_of_stream(stream), stream);
 }
 
-// what was known of its nodes is not true any more
+// the tools may no longer see all writes of its nodes
 static void exec_unseen(CUgraphExec exec) {
   pthread_mutex_lock(&lock);
   Exec *e = u64map_get(&execs, (uintptr_t)exec);
@@ -484,9 +485,9 @@ void gpu_graph_exec_changed(CUgraphExec exec, CUgraphNode node, GpuStepsChange *
   pthread_mutex_unlock(&lock);
 }
 
-// The program has given nodes other parameters, in an executable graph (exec NULL: in the graph, or
-// they go; what was made of it stays as it was): they have their limits, and the graph's are not
-// theirs. node NULL: all of them.
+// The program has changed a node (NULL: all nodes) of an executable graph. exec NULL: it has
+// changed or destroyed a node of the graph; executable graphs stay as they were. From then on the
+// parameters of the graph's node are not those of the executable node, which keeps its record.
 void gpu_graph_overrule(CUgraphExec exec, CUgraphNode node) {
   uint32_t it = 0;
   uint64_t handle;
@@ -500,7 +501,7 @@ void gpu_graph_overrule(CUgraphExec exec, CUgraphNode node) {
   pthread_mutex_unlock(&lock);
 }
 
-// It does what the graph does now.
+// The executable graph now does the same as the graph: its steps are made anew.
 static CUresult updated(CUresult result, CUgraphExec exec, CUgraph g) {
   if (result != CUDA_SUCCESS || !session_wants_launches()) return gpu_checked(result);
   gpu_graph_outputs_made(exec, g);
@@ -530,7 +531,7 @@ CUresult gpu_cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph g, CUgraphExecUpdate
   return updated(gpu_real.cuGraphExecUpdate_v2(exec, g, info), exec, g);
 }
 
-// Once for each kernel of the graph that runs without checks. With the lock held.
+// Notes each kernel of the graph that runs without checks, once. With the lock held.
 static void tell_unchecked(Exec *e) {
   Str text = {0};
   e->told = true;

@@ -56,7 +56,7 @@ static bool read_nodes(CUgraph g, Node **out, size_t *count) {
   return ok;
 }
 
-// The next place is for a node whose dependencies all have one. false: there is none.
+// Numbers the nodes so that each comes after its dependencies. false: that is not possible.
 static bool place_all(Node *nodes, size_t n, SessionBranches *b) {
   uint32_t place = 0;
   for (bool any = true; any && place < n;) {

@@ -1,5 +1,5 @@
-// What a program changes in an executable graph besides kernels, copies and sets. The driver has
-// the change; a graph that we execute node by node must have it too, or be launched as it is.
+// Changes of executable graphs other than those of kernels, copies and sets. The driver has made
+// the change; a graph that we execute node by node must follow it, or be launched as it is.
 #include "gpu/gpu.h"
 
 static bool enable(GpuGraphSteps *steps, CUgraphNode node, const void *params) {

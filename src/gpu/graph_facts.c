@@ -1,9 +1,8 @@
-// What the kernels of an executable graph may touch is decided when it is launched: memory may have
-// been allocated and freed since they were captured. Their nodes get new records then, and only
-// then. The driver takes changes by the nodes of the graph that was instantiated, so that graph is
-// kept as long as the executable one (graph.c). Nodes of child graphs, what cuGraphExecUpdate or
-// the program itself has set since, and all of them in programs whose graphs have memory of their
-// own, stay as they are.
+// Gives the kernel nodes of an executable graph new records when it is launched: memory may have
+// been allocated and freed since they were captured. The driver names the nodes to change by those
+// of the graph that was instantiated, so that graph is kept as long as the executable one
+// (graph.c). Some nodes keep their records: those of child graphs, those that cuGraphExecUpdate or
+// the program itself has set since, and all nodes in programs whose graphs own memory.
 #include "gpu/gpu.h"
 
 // The record among the node's parameters; NULL: it has none, or nothing is checked in it.
@@ -20,7 +19,7 @@ static void *record_of(const CUDA_KERNEL_NODE_PARAMS *p, const WovenKernel *code
   return record && ((const WgLaunch *)record)->channel ? record : NULL;
 }
 
-// The list or buffer of parameters with another record in it.
+// Sets the node's list or buffer of parameters with another record in it.
 static CUresult set_record(CUgraphExec exec, CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p,
                            const WovenKernel *code, void *record) {
   if (p->kernelParams) {
@@ -46,7 +45,7 @@ static CUresult set_record(CUgraphExec exec, CUgraphNode node, CUDA_KERNEL_NODE_
   return result;
 }
 
-// Tells each copy and set of each run. What the host's memory holds is looked at now.
+// Reports a copy or set of this run. Tools look at the host's memory now.
 static void tell_copy(const GpuGraphNode *n, CUstream stream) {
   SessionCopy c;
   if (!gpu_graph_copy(n, stream, &c)) return;

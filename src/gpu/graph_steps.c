@@ -1,6 +1,6 @@
-// Graphs with kernels that are machine code only. Such a kernel is checked by what is done before
-// and after its launch, which a graph has no place for. So the nodes of the graph are executed one
-// by one, in an order that the graph allows, each as if the program had asked for it: kernels,
+// Graphs with kernels that are machine code only. Checks of such a kernel need calls before and
+// after its launch, and a graph has no place for them. So we execute the nodes of the graph one by
+// one, in an order that the graph allows, each as if the program had made the call: kernels,
 // copies, sets, events, host functions. Graphs with other nodes are launched as they are, and their
 // closed kernels are unchecked; so are graphs with branches where a tool looks for races between
 // them. The report says why.
@@ -10,13 +10,13 @@
 
 typedef struct Step {
   CUgraphNode node;
-  CUgraphNode child;  // the node of the graph itself whose graph it is in; NULL: it is in none
+  CUgraphNode child;  // the outermost child graph node that it is in; NULL: it is in none
   CUgraphNodeType type;
   bool disabled;        // by the program, in the executable graph
   CUfunction function;  // the program's handle
   SessionKernel *kernel;
-  bool captured;            // it was counted then, and has not run since
-  bool counted_as_checked;  // then
+  bool captured;            // it was counted at the capture, and has not run since
+  bool counted_as_checked;  // at the capture
   unsigned grid[3], block[3], shared;
   CUcontext context;  // NULL: any
   void **params;      // into `values`
@@ -32,7 +32,7 @@ struct GpuGraphSteps {
   VEC(Step) steps;
   bool has_closed, in_line;
   CUgraphNode child;  // of the steps that are being taken
-  Error why;          // it is not executed node by node; empty: it is
+  Error why;          // why it is not executed node by node; empty: it is
 };
 
 // The first reason stands.
@@ -170,7 +170,7 @@ typedef struct Nodes {
   CUgraphNode last;
 } Nodes;
 
-// All nodes that it waits for have been taken. *next: the last of them is one of those
+// true: all nodes that it depends on have been taken. *next: it depends on the one taken last
 static bool is_ready(Nodes *all, CUgraphNode node, bool *next) {
   CUgraphNode *before = NULL;
   size_t n = 0;
@@ -195,7 +195,7 @@ static bool is_ready(Nodes *all, CUgraphNode node, bool *next) {
   return ready && result == CUDA_SUCCESS;
 }
 
-// All of them, so that it is known whether there are kernels that stay unchecked.
+// Takes all nodes, even after a refusal, to find out whether there are kernels that stay unchecked.
 static void take_graph(GpuGraphSteps *g, CUgraph graph) {
   Nodes all = {0};
   bool ok = gpu_real.cuGraphGetNodes(graph, NULL, &all.n) == CUDA_SUCCESS;
@@ -248,7 +248,7 @@ void gpu_graph_steps_free(GpuGraphSteps *g) {
   free(g);
 }
 
-// A launch that was captured was counted then. Each run counts its own.
+// Takes back the count that a launch got when it was captured: each run counts itself.
 static void uncount(Step *s) {
   if (s->captured) session_launch_only_captured(s->kernel, s->counted_as_checked);
   s->captured = false;
@@ -271,7 +271,7 @@ bool gpu_graph_steps_set_kernel(GpuGraphSteps *g, CUgraphNode node,
   Step *s = step_of(g, node, CU_GRAPH_NODE_TYPE_KERNEL);
   if (!s) return false;
   free_params(s);
-  uncount(s);  // what takes its place is counted, too
+  uncount(s);  // the kernel that replaces it is counted, too
   return set_kernel(g, s, p);
 }
 

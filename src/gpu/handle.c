@@ -1,10 +1,10 @@
-// Handles that go and are used again: handles.def. With no tool that asks, the session's part of
-// each is a look at one number. One that is known to be destroyed does not reach the driver, which
-// may crash on it.
+// Calls that create, destroy or use handles (handles.def). If no tool wants them, the session only
+// looks at one number for each. A handle that is known to be destroyed does not reach the driver,
+// which may crash on it.
 #include "gpu/gpu.h"
 #include "gpu/times.h"
 
-// 0: nobody asks how long the host waits
+// 0: no tool asks how long the host waits
 static uint64_t clock_of_waits(void) {
   return session_wants(SESSION_WANTS_LAUNCHES_TAKEN) ? clock_ns() : 0;
 }
@@ -47,7 +47,7 @@ static uint64_t clock_of_waits(void) {
     return gpu_checked(result); \
   }
 #define BEFORE_STREAM_ENDS \
-  gpu_hash_all_deferred(NULL)  // what waits for a stream cannot wait any longer
+  gpu_hash_all_deferred(NULL)  // hashes cannot wait any longer in a stream that is destroyed
 #define BEFORE_EVENT_ENDS (void)0
 #define ENDS(name, params, args, WHAT, handle) \
   CUresult gpu_##name params { \

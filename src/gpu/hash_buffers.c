@@ -164,7 +164,7 @@ void gpu_outputs_close(GpuContext *c) {
   c->hashes = NULL;
   uint32_t n = take_some(h, list, SLOTS);
   pthread_mutex_unlock(&hashes.lock);
-  while (atomic_load(&ntaken)) sched_yield();  // by the thread
+  while (atomic_load(&ntaken)) sched_yield();  // until our thread has sent its results
   tell(list, n);
   for (uint32_t i = 0; i < h->nused; i++) {
     session_hashes_missing(h->pending[h->used[i]].outputs,
@@ -219,7 +219,7 @@ static WgHashBuffer part_of(GpuHashes *h, const SessionOutputs *o, const Session
   return part;
 }
 
-// They were not hashed after all: their tiles are not known. With the lock held.
+// These buffers were not hashed after all: their tiles are not known. With the lock held.
 static void forget_tables(GpuHashes *h, const SessionOutputs *o, const Pending *p) {
   for (uint32_t i = 0; i < p->n; i++) {
     Table *t = u64map_get(&h->table_of, o->buffers.data[p->buffers[i]].base);

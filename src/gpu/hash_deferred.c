@@ -113,8 +113,8 @@ static void hash_all(const GpuContext *only) {
   }
 }
 
-// Something may write anywhere. Where that is rare everything is hashed: otherwise the final
-// results of such programs might never be.
+// Handles a write that may go anywhere. Where such writes are rare, everything is hashed: otherwise
+// the final results of such programs might never be hashed.
 static void anything_written(void) {
   uint64_t now = clock_ns(), cost = (uint64_t)atomic_load(&count) * HASH_NS;
   bool all = now - forced_ns > cost * SHARE && !session_hash_every();
@@ -133,8 +133,8 @@ static void anything_written(void) {
   }
 }
 
-// Streams are concurrent from now on. Buffers that wait are read after what their own stream does;
-// a write of another stream that has not waited for that disturbs them.
+// Streams are concurrent from now on. Buffers that wait are read after the work of their own
+// stream; a write of another stream that does not wait for this read disturbs them.
 static void hash_beside(uint64_t from, uint64_t to, const SessionOutputs *by) {
   for (Waiting *w = first, *next; w; w = next) {
     next = w->next;

@@ -1,6 +1,6 @@
-// Memory that other processes and other interfaces made. The session hears of it, so that what lies
-// beside the program's own memory is not taken for a place outside of everything. These functions
-// are not described in cuda/api.def.
+// Memory that other processes and other interfaces made. We report it to the session; otherwise
+// accesses to it would count as outside of all allocations. These functions are not described in
+// cuda/api.def.
 #include "gpu/gpu.h"
 
 static CUresult imported(CUresult result, uint64_t base, uint64_t size) {

@@ -1,4 +1,4 @@
-// Memory of launches with interrupts, which is used again: allocating takes longer than a round.
+// Memory of launches with interrupts. It is reused, since allocating takes longer than a round.
 #include "gpu/interrupts.h"
 
 static VEC(GpuBuffer *) buffers;
@@ -37,7 +37,7 @@ static void detach(GpuBuffer *b) {
   b->places = b->saved = NULL;
 }
 
-// Buffers that no launch uses; false: there were none
+// Frees buffers that no launch uses; false: there were none
 static bool free_idle(CUcontext ctx) {
   bool found = false;
   pthread_mutex_lock(&buffers_lock);
@@ -86,7 +86,7 @@ static GpuBuffer *take(CUcontext ctx, size_t size, bool host) {
   return keep(b);
 }
 
-// Tools hear of memory when it is allocated: then it does not grow.
+// If tools run, the memory does not grow: they hear of memory only when it is allocated.
 static GpuBuffer *take_room(CUcontext ctx, size_t size) {
   if (session_tools() || size <= ROOM_AT_FIRST) return take(ctx, size, false);
   GpuBuffer *b = take_free(ctx, size, false, true);
@@ -133,7 +133,7 @@ void gpu_buffer_give_back(GpuBuffer *b) {
   pthread_mutex_unlock(&buffers_lock);
 }
 
-// Tools know of this memory; it is no leak of the program's.
+// Tools know of this memory: it must not count as a leak of the program.
 void gpu_interrupt_memory_end(void) {
   if (!session_tools()) return;
   pthread_mutex_lock(&buffers_lock);

@@ -1,11 +1,11 @@
-// Launches of kernels with interrupts return at once. A service thread calls the handlers, and what
-// the program asks of the driver meanwhile waits for their end: nothing stands behind a suspended
+// Launches of kernels with interrupts return at once. A service thread calls the handlers. Other
+// driver calls of the program wait until the handlers have ended: no work follows a suspended
 // kernel in its stream, so that a handler may use every stream and synchronise as it likes.
 //
-// Most launches suspend no thread. Then the call that waits finds that out itself, and no other
-// thread takes part. And the next launch of the stream, if it has interrupts as well, does not
-// wait: the device tells it whether it may begin (InterruptLaunch.gate). If not, the service
-// launches it again when its turn has come.
+// Most launches suspend no thread. The call that waits finds that out itself, and no other thread
+// takes part. The next launch of the stream does not wait if it has interrupts as well: the device
+// tells it whether it may begin (InterruptLaunch.gate). If not, the service launches it again when
+// its turn has come.
 #include "gpu/interrupts.h"
 
 #include <stdatomic.h>
@@ -16,14 +16,14 @@ typedef struct GpuPending {
   CUlaunchConfig config;      // what the program gave, kept
   struct GpuPending *parent;  // whose handler launched it; NULL: the program
   struct GpuPending *next;
-  struct GpuPending *follows;  // it was launched before that one was served; NULL: it is done
+  struct GpuPending *follows;  // an earlier launch that was not served yet; NULL: it is by now
   uint64_t number;             // launches are numbered in the order in which they were made
   unsigned users;              // the list, its service, and those that wait
   unsigned looking;            // threads that ask the driver about it: it is not freed meanwhile
   bool is_taken;               // a service thread has it
   bool served;                 // a thread has begun to end it, and no other may
   bool is_wanted;              // it has suspended threads, and a thread waits for it
-  bool ended;                  // its first kernel has, without an error
+  bool ended;                  // its first kernel has ended without an error
   bool done;
   bool failed;  // it, or one that it follows
   CUresult result;
@@ -33,7 +33,7 @@ enum { LONGEST_LINE = 128 };                              // launches in the lis
 static pthread_mutex_t line = PTHREAD_MUTEX_INITIALIZER;  // taken before lock
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed;  // threads of the program wait for it
-static pthread_cond_t work;     // service threads do
+static pthread_cond_t work;     // service threads wait for it
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static Pending *list;
 static uint64_t last_number;
@@ -79,7 +79,7 @@ static void end_pending(Pending *p, GpuServing how) {
   pthread_cond_broadcast(&changed);
 }
 
-// Asks with the lock given back.
+// Calls `ask` without the lock, which is held on entry and on return.
 static bool look(Pending *p, bool (*ask)(const GpuLaunch *l)) {
   p->looking++;
   pthread_mutex_unlock(&lock);
@@ -141,7 +141,7 @@ static void *service(void *user) {
   return NULL;
 }
 
-// One for each launch that is served or could be.
+// Starts a service thread, if there are fewer than launches that are served or could be.
 static void start_services(void) {
   unsigned needed = 0;
   pthread_t thread;
@@ -175,13 +175,13 @@ void gpu_interrupts_add(const GpuLaunch *l, bool in_line, Pending *follows) {
   p->number = ++last_number;
   atomic_fetch_add(&listed, 1);
   start_services();
-  // a thread that waits for a launch looks itself, and those behind the first have time
+  // a thread that waits for a launch looks itself, and launches behind the first have time
   if (is_first) pthread_cond_broadcast(&work);
   pthread_mutex_unlock(&lock);
   if (in_line) pthread_mutex_unlock(&line);
 }
 
-// --- those that wait ---
+// --- calls that wait for launches ---
 
 static bool is_default(uint64_t stream) {
   return !stream || stream == (uint64_t)(uintptr_t)CU_STREAM_LEGACY;
@@ -193,7 +193,7 @@ static bool comes_before(const Pending *p, const uint64_t *stream) {
          (!stream || own == *stream || is_default(own) || is_default(*stream));
 }
 
-// false: another thread has
+// false: another thread has removed it
 static bool remove_from_list(const Pending *p) {
   Pending **at = &list;
   while (*at && *at != p) at = &(*at)->next;
@@ -203,7 +203,8 @@ static bool remove_from_list(const Pending *p) {
   return true;
 }
 
-// Waits for the first kernel, and for all that its stream had got before that.
+// Waits for the first kernel of the launch. All launches that its stream has had by now end with
+// it.
 static bool suspended_nobody(Pending *p) {
   uint64_t known = last_number;
   if (p->ended) return gpu_interrupts_told_nothing(&p->launch);
@@ -252,10 +253,10 @@ CUresult gpu_interrupts_wait(void) { return wait_for_all(NULL); }
 CUresult gpu_interrupts_wait_in(uint64_t stream) { return wait_for_all(&stream); }
 bool gpu_interrupts_pending(void) { return atomic_load(&listed) != 0; }
 
-// --- those that do not ---
+// --- launches that do not wait ---
 
-// The last of the launches before work in the stream, if all of them are in this stream. false: it
-// has to wait for one of them
+// Finds the last launch that precedes new work in the stream; NULL: none. false: the work must
+// wait, since some of those launches are in other streams, or there are too many
 static bool find_last(uint64_t stream, Pending **last) {
   unsigned n = 0;
   *last = NULL;

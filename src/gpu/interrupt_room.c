@@ -1,5 +1,5 @@
-// Memory for threads that are suspended, of which nobody knows how many they will be: addresses for
-// all of them are reserved, and memory is put there when it is wanted, while the kernel runs.
+// Memory for suspended threads, whose number is not known in advance. We reserve addresses for all
+// threads, and map memory there when it is needed, while the kernel runs.
 #include "gpu/interrupts.h"
 
 typedef struct GpuRoom {
@@ -38,7 +38,7 @@ static bool add_part(GpuBuffer *b, size_t bytes) {
   return true;
 }
 
-// A launch for whose threads the device has not memory enough is refused before it is made.
+// Refuses, before the launch, a size that exceeds the memory of the device.
 bool gpu_room_make(GpuBuffer *b, size_t size) {
   CUdevice device;
   size_t step = 0, left, all;

@@ -5,7 +5,7 @@
 
 extern const char probe_gather_kernel_text[];
 
-typedef struct Kernels {  // those that gather, in one context
+typedef struct Kernels {  // the gathering kernels, in one context
   CUcontext ctx;
   CUmodule module;
   CUfunction marks, firsts, order, count, gather;
@@ -54,8 +54,8 @@ typedef struct Serving {
   GpuInterrupts *g;
   Kernels kernels;
   GatherJob job;
-  bool ordered;      // threads that have a place are
-  uint32_t threads;  // … so many, in so many blocks
+  bool ordered;      // the threads that have a place are in order
+  uint32_t threads;  // number of these threads, and of their blocks
   uint32_t blocks;
 } Serving;
 
@@ -97,7 +97,7 @@ static void free_host(void *user, void *p) {
   if (b) gpu_buffer_give_back(b);
 }
 
-// n: words or places, of which each block has a part
+// n: words or places; each block handles a part of them
 static bool launch_gather(Serving *s, CUfunction f, size_t n) {
   void *params[] = {&s->job};
   size_t pieces = (n + GATHER_THREADS - 1) / GATHER_THREADS;
@@ -166,7 +166,7 @@ static bool put_in_order(Serving *s, const InterruptRun *run) {
          launch_gather(s, s->kernels.count, most);
 }
 
-// Behind the second kernel its callers have been counted already.
+// After a resumed kernel, its callers have been counted already (resume).
 static bool count(void *user, const InterruptRun *run, uint32_t *counts) {
   Serving *s = user;
   uint32_t n = run->kernel->ncalls;
@@ -231,8 +231,8 @@ static void served(void *user, const InterruptServed *i) {
                                                .results_at = i->results_at});
 }
 
-// As the program has launched it, or only the blocks of the list (0: all). Parameters are those of
-// l.
+// Launches the kernel as the program did, or only `listed` blocks of the list (0: all blocks), with
+// the parameters of l.
 static CUresult launch_again(const Serving *s, const GpuLaunch *l, uint32_t listed) {
   const GpuLaunch *first = s->launch;
   const SessionLaunch *e = &first->event;
@@ -255,7 +255,7 @@ static CUresult launch_again(const Serving *s, const GpuLaunch *l, uint32_t list
                                        l->params, l->extra);
 }
 
-// Blocks of a cluster, and those of a cooperative launch, enter together.
+// Can single blocks be launched? Blocks of a cluster or a cooperative launch must enter together.
 static bool is_listed(const Serving *s) {
   const CUlaunchConfig *c = s->launch->config;
   bool alone = s->g->kernel->is_listed && !s->launch->event.cooperative;
@@ -265,7 +265,7 @@ static bool is_listed(const Serving *s) {
   return alone;
 }
 
-// The driver has copied what is written when this returns: it is not in pinned memory.
+// When this returns, the driver has copied the data, since it is not in pinned memory.
 static bool tell_results(Serving *s, const InterruptRun *run) {
   size_t at, bytes;
   void *control = interrupt_control(run, &at, &bytes);
@@ -275,8 +275,8 @@ static bool tell_results(Serving *s, const InterruptRun *run) {
   return ok;
 }
 
-// Findings in a launch of listed blocks name the blocks that they are: it has a WgReports of its
-// own.
+// Gives a launch of listed blocks a WgReports of its own, so that its findings name the blocks of
+// the program's launch.
 static bool tell_list(Serving *s, GpuLaunch *l) {
   WgLaunch *record = gpu_launch_record(l);
   const GpuInterrupts *g = s->g;
@@ -314,8 +314,9 @@ static bool resume(void *user, const InterruptRun *run) {
   return ok_or(s, gpu_launch_end(&l, result)) && launch_gather(s, s->kernels.count, s->threads);
 }
 
-// It followed a launch that has suspended threads. Now all before it have ended. Launches behind it
-// still find its serial in its gate, and wait for their turn as well.
+// Launches a kernel again that has not begun, since it followed a launch that suspended threads.
+// Now all launches before it have ended. Launches behind it still find its serial in its gate, and
+// wait for their turn as well.
 static bool begin_now(Serving *s) {
   GpuInterrupts *g = s->g;
   g->alone = true;
@@ -328,7 +329,7 @@ static bool begin_now(Serving *s) {
 
 static void *enter(void *user) { return ((Serving *)user)->g->stream; }
 
-// What the handler has given the device, in the streams that it knows.
+// Waits for the work that the handler has given the device, in the streams that it knows.
 static void leave(void *user) {
   Serving *s = user;
   ok_or(s, gpu_interrupts_wait());  // launches with interrupts of their own
@@ -337,7 +338,7 @@ static void leave(void *user) {
   ok_or(s, gpu_real.cuStreamSynchronize(CU_STREAM_PER_THREAD));
 }
 
-// Threads that wanted to be suspended have ended instead.
+// false: there was no memory, and threads that had to be suspended have ended instead.
 static bool has_room(const Serving *s, Error *err) {
   const GpuInterrupts *g = s->g;
   return !g->gate || !g->gate->news->refused || interrupt_refuse_memory(g->kernel, &g->sizes, err);

@@ -1,5 +1,5 @@
-// Launches of kernels that call interrupts, on a GPU: their memory and their parameter. Who serves
-// them, and who waits for that: interrupt_pending.c.
+// Launches of kernels that call interrupts, on a GPU: their memory and their parameter.
+// interrupt_pending.c serves them and waits for them.
 #include "gpu/interrupts.h"
 
 #include "base/runstats.h"
@@ -44,7 +44,7 @@ static bool extend_params(GpuLaunch *l, GpuInterrupts *g) {
 
 bool gpu_interrupts_clear_states(GpuInterrupts *g) {
   GpuBuffer *b = g->memory;
-  // a cooperative launch leaves its workspace as it likes
+  // a cooperative launch does not clean its workspace
   bool clean = b->kernel == g->kernel && !g->sizes.workspace &&
                !memcmp(&b->sizes, &g->sizes, sizeof g->sizes);
   b->kernel = NULL;  // until all its threads have ended
@@ -63,7 +63,8 @@ bool gpu_interrupts_follow(const GpuLaunch *l, GpuFollowing *f) {
   return true;
 }
 
-// The new launch begins only when all before it have ended: then their memory is as they found it.
+// Shares memory: the new launch begins only when all before it have ended, and they leave the
+// memory as they found it.
 void gpu_interrupts_share(const GpuLaunch *l, GpuFollowing *f) {
   const GpuInterrupts *g = l->interrupts;
   if (f->memory || g->ctx != f->ctx || g->kernel != f->kernel ||
@@ -73,7 +74,8 @@ void gpu_interrupts_share(const GpuLaunch *l, GpuFollowing *f) {
   gpu_buffer_share(f->memory);
 }
 
-// Behind launches of a kernel that suspends threads each time it would be launched twice.
+// A kernel that suspends threads in each launch waits: behind another launch of it, it would always
+// be launched twice.
 static CUresult line_up(GpuInterrupts *g, GpuFunction *of, uint64_t stream) {
   GpuFollowing f = {
       .ctx = g->ctx, .kernel = g->kernel, .sizes = &g->sizes, .waits = atomic_load(&of->suspends)};
@@ -86,7 +88,7 @@ static CUresult line_up(GpuInterrupts *g, GpuFunction *of, uint64_t stream) {
   return result;
 }
 
-// So many there is room for now.
+// Number of places that there is room for now.
 static uint32_t room_for_places(const GpuInterrupts *g) {
   size_t groups = g->memory->places->size / (32 * g->sizes.place_bytes);
   return (uint32_t)MIN(MIN(groups, g->sizes.place_groups) * 32, UINT32_MAX);
@@ -141,8 +143,8 @@ static void free_launch(GpuInterrupts *g) {
   free(g);
 }
 
-// Memory of its own, or of a launch before. Without any gate it is served before it returns, so
-// that it follows nobody.
+// Takes new memory, or that of an earlier launch. A launch without a gate is served before it
+// returns, so it must not follow another one.
 static bool take_memory(GpuInterrupts *g) {
   bool shares = g->memory != NULL;
   if (!shares) g->memory = gpu_launch_memory_take(g->ctx, &g->sizes);
@@ -154,7 +156,7 @@ static bool take_memory(GpuInterrupts *g) {
          (shares || gpu_interrupts_clear_states(g));
 }
 
-// When those before it have ended, their memory can be used.
+// Waits for earlier launches, whose memory can be used then.
 static bool wait_for_memory(GpuInterrupts *g, uint64_t stream) {
   leave_line(g);
   if (g->before) gpu_gate_give_back(g->before);
@@ -180,7 +182,7 @@ static bool can_launch(GpuLaunch *l, InterruptSizes *sizes) {
     gpu_real.cuStreamIsCapturing((CUstream)(uintptr_t)l->event.stream, &status);
   if (l->event.captured || status != CU_STREAM_CAPTURE_STATUS_NONE) {
     interrupt_refuse_graph(k, &err);
-    // what else waits for a stream ends its capture: a graph without the kernel would be wrong
+    // a synchronisation invalidates the capture: a graph without the kernel would be wrong
     if (status == CU_STREAM_CAPTURE_STATUS_ACTIVE)
       gpu_real.cuStreamSynchronize((CUstream)(uintptr_t)l->event.stream);
     return refuse(l, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, err.text);
@@ -229,7 +231,7 @@ CUresult gpu_interrupts_wait_for_first(const GpuInterrupts *g) {
   return g->ended ? gpu_real.cuEventSynchronize(g->ended) : gpu_real.cuStreamSynchronize(g->stream);
 }
 
-// The calling thread's context and streams may be others.
+// The calling thread may have another context and other streams than the launch.
 typedef struct Entered {
   CUcontext before;
   bool pushed;
@@ -252,7 +254,7 @@ bool gpu_interrupts_has_ended(const GpuLaunch *l) {
   return result != CUDA_ERROR_NOT_READY;
 }
 
-// The kernel runs meanwhile.
+// Runs while the kernel runs.
 bool gpu_interrupts_make_room(const GpuLaunch *l) {
   const GpuInterrupts *g = l->interrupts;
   volatile InterruptNews *news = g->gate->news;
@@ -306,7 +308,7 @@ CUresult gpu_interrupts_serve(GpuLaunch *l, GpuServing how) {
   return result;
 }
 
-// A stream of the launching thread cannot be named by another one.
+// Other threads cannot name the launching thread's own stream.
 static bool prepare_for_service(GpuInterrupts *g) {
   if (g->stream != CU_STREAM_PER_THREAD) return true;
   return gpu_real.cuEventCreate(&g->ended, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS &&

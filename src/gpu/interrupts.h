@@ -11,8 +11,8 @@ typedef struct GpuBuffer {
   void *host;  // of the host, not of the device
   size_t size;
   unsigned users;
-  // Memory of a launch: whose launch used it last, and its sizes: what must be zero is. Places and
-  // saved blocks have memory of their own, which belongs to it
+  // For memory of a launch. kernel, sizes: of the launch that used it last and left zeros where
+  // they must be. places, saved: buffers of their own, which belong to it
   const InterruptKernel *kernel;
   InterruptSizes sizes;
   struct GpuBuffer *places, *saved;
@@ -26,9 +26,9 @@ GpuBuffer *gpu_buffer_of(uint64_t p, const void *host);
 // Memory of a launch, with room for places and blocks; NULL: there is none
 GpuBuffer *gpu_launch_memory_take(CUcontext ctx, const InterruptSizes *s);
 
-// --- interrupt_room.c: memory that is a part of what it may become ---
+// --- interrupt_room.c: memory that can grow ---
 enum { ROOM_AT_FIRST = 64 << 20 };
-// Room for `size` bytes at most, of which b->size are there; false: it cannot be had this way
+// Reserves addresses for `size` bytes, of which b->size are mapped; false: that is not possible
 bool gpu_room_make(GpuBuffer *b, size_t size);
 bool gpu_room_grow(GpuBuffer *b);  // false: there is no memory
 size_t gpu_room_most(const GpuBuffer *b);
@@ -49,24 +49,24 @@ void gpu_interrupt_memory_forget(CUcontext ctx);
 void gpu_interrupt_memory_end(void);  // the process ends
 
 // --- interrupts.c ---
-// Memory and the added parameter. Waits for earlier launches of its stream, or lines up behind
-// them. false: it is not to be launched, l->refused says why
+// Prepares memory and the added parameter. Waits for earlier launches of the stream, or lines up
+// behind them. false: it must not be launched, l->refused says why
 bool gpu_interrupts_begin(GpuLaunch *l);
 InterruptShape gpu_interrupts_shape(const GpuLaunch *l);
 // The driver has taken the launch, or not (result). Its interrupts are served by another thread;
 // where tools run, before it returns. Frees l->interrupts, then or later.
 CUresult gpu_interrupts_end(GpuLaunch *l, CUresult result);
-void gpu_interrupts_forget(CUcontext ctx);  // it is gone
+void gpu_interrupts_forget(CUcontext ctx);  // the context is gone
 
 // A launch that has been made; any thread may ask.
 bool gpu_interrupts_has_ended(const GpuLaunch *l);         // its first kernel
-bool gpu_interrupts_suspended_nobody(const GpuLaunch *l);  // … and nothing went wrong: waits for it
-bool gpu_interrupts_told_nothing(const GpuLaunch *l);      // … it is known to have ended
+bool gpu_interrupts_suspended_nobody(const GpuLaunch *l);  // waits for it; false after an error
+bool gpu_interrupts_told_nothing(const GpuLaunch *l);      // the same, if it is known to have ended
 bool gpu_interrupts_wants_room(const GpuLaunch *l);        // threads wait for memory
 bool gpu_interrupts_make_room(const GpuLaunch *l);         // false: there is none; they end
 // Both have their first kernels in one stream, one behind the other.
 bool gpu_interrupts_same_stream(const GpuLaunch *a, const GpuLaunch *b);
-// A new launch is put behind it, unserved. false: it must wait
+// Puts a new launch behind l, which is not served yet. false: the new launch must wait
 typedef struct GpuFollowing {
   CUcontext ctx;  // of the new launch, and what it is
   const InterruptKernel *kernel;
@@ -78,7 +78,7 @@ typedef struct GpuFollowing {
 } GpuFollowing;
 bool gpu_interrupts_follow(const GpuLaunch *l, GpuFollowing *f);
 void gpu_interrupts_share(const GpuLaunch *l, GpuFollowing *f);  // sets f->memory, if it can
-// Frees l->interrupts. dropped: if it did not begin, it does not any more
+// Serves the launch and frees l->interrupts. SERVE_DROPPED: if it has not begun, it never does
 typedef enum { SERVE_NOBODY, SERVE_ALL, SERVE_DROPPED } GpuServing;
 CUresult gpu_interrupts_serve(GpuLaunch *l, GpuServing how);
 
@@ -97,14 +97,14 @@ struct GpuInterrupts {
   size_t size;
   uint8_t *room;  // all parameters
   CUevent ended;  // the first kernel has; NULL: the stream tells
-  CUstream own;   // for the rest, where the stream is one of the thread's; NULL: it is not
+  CUstream own;   // for the rest, if `stream` is the thread's own one; NULL: it is not
   bool alone;     // no service looks at its first kernel
   bool entered;   // the second kernel has been launched
   bool clean;     // … and all its threads have ended
   CUresult result;
 };
 CUresult gpu_interrupts_wait_for_first(const GpuInterrupts *g);
-bool gpu_interrupts_clear_states(GpuInterrupts *g);  // of its memory, if they are not
+bool gpu_interrupts_clear_states(GpuInterrupts *g);  // zeroes them, unless they are zero
 
 // --- interrupt_rounds.c ---
 CUresult gpu_interrupts_rounds(GpuLaunch *l);  // until no thread is suspended
@@ -119,8 +119,9 @@ extern void (*gpu_hold_calls)(void);
 CUresult gpu_interrupts_line_up(uint64_t stream, GpuFollowing *f);
 void gpu_interrupts_give_up(struct GpuPending *follows);
 void gpu_interrupts_add(const GpuLaunch *l, bool in_line, struct GpuPending *follows);
-// Until launches are served: all of the calling thread's (the program's, or those of the handler
-// that runs on it), or those that come before work in a stream. Each error is reported once.
+// Wait until launches are served: all of the calling thread's (the program's, or those of the
+// handler that runs on it), or those that come before work in a stream. Each error is reported
+// once.
 CUresult gpu_interrupts_wait(void);
 CUresult gpu_interrupts_wait_in(uint64_t stream);
 bool gpu_interrupts_pending(void);  // some are not served yet

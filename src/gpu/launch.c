@@ -50,8 +50,8 @@ WgLaunch *gpu_launch_record(const GpuLaunch *l) {
   return added ? (WgLaunch *)((uint8_t *)l->list[1] + code->record_offset) : NULL;
 }
 
-// false: parameters that the driver may refuse. Of a buffer that is too long or too short it thinks
-// what it likes: NVIDIA's takes a short one and leaves the rest undefined.
+// false: parameters that the driver may refuse. Drivers differ on buffers that are too long or too
+// short: NVIDIA's takes a short one and leaves the rest undefined.
 static bool read_params(const GpuLaunch *l, const WovenKernel *code, SessionParams *given) {
   *given = (SessionParams){l->params, NULL, 0};
   if (l->params) return !l->extra;
@@ -60,12 +60,12 @@ static bool read_params(const GpuLaunch *l, const WovenKernel *code, SessionPara
          given->buffer_bytes == code->user_param_bytes;
 }
 
-// Counts the launch, once; what was launched last is remembered for kernels that fail.
+// Counts the launch, once. The context remembers its last launch, in case the kernel fails.
 static uint32_t tell(GpuLaunch *l) {
   if (l->told) return l->number;
   uint32_t number = l->number = session_launch_count(&l->event);
   l->told = true;
-  // no earlier report needs it: the work can overlap the kernel
+  // without tools no report needs the launch before it runs: sending it can overlap the kernel
   l->untold = !session_tools();
   if (!l->untold) session_launch_tell(&l->event, number);
   if (l->context && !l->event.captured) {
@@ -80,7 +80,7 @@ static uint32_t tell(GpuLaunch *l) {
 static void add_record(GpuLaunch *l, const WovenKernel *code) {
   SessionParams given;
   if (!read_params(l, code, &given)) {
-    l->function = l->of->handle;  // the driver says the same as without us
+    l->function = l->of->handle;  // the driver gives the same error as without us
     return;
   }
   void *record = code->record_bytes <= sizeof l->record
@@ -132,7 +132,7 @@ static void look_at_outputs(GpuLaunch *l, bool launched) {
     gpu_outputs_look(l->context, stream, l->outputs, l->duration, l->duration_number);
     return;
   }
-  session_outputs_unseen();  // what was to be looked at, too, will not be
+  session_outputs_unseen();  // these buffers will not be read
   session_outputs_free(l->outputs);
 }
 
@@ -292,7 +292,7 @@ static void tell_the_rest(GpuLaunch *l) {
   if (l->outputs) session_outputs_tell(l->outputs);
 }
 
-// The parameters as the program gave them.
+// Reports the launch with its parameters as the program gave them.
 static void tell_call(GpuLaunch *l) {
   SessionParams given = {l->params, NULL, 0};
   if (!l->params && !gpu_launch_extra(l->extra, &given.buffer, &given.buffer_bytes))

@@ -72,8 +72,8 @@ static void forget_oldest(void) {
   }
 }
 
-// The machine code is known again by its content: the program may copy it, write it to a file and
-// load it from there.
+// Remembers the machine code by its content: the program may copy it, write it to a file and load
+// it from there.
 static void complete(CUlinkState state, const void *cubin, size_t size) {
   pthread_mutex_lock(&lock);
   Link *l = u64map_get(&links, (uintptr_t)state);

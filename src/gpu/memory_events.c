@@ -1,5 +1,5 @@
-// What the session hears of memory on a GPU, and how tools set and copy device memory in the order
-// of the program's streams.
+// Reports memory on a GPU to the session; sets and copies device memory for tools, in the order of
+// the program's streams.
 #include "gpu/gpu.h"
 
 static CUstream stream_of(const void *s) { return (CUstream)(uintptr_t)s; }

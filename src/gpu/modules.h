@@ -29,11 +29,11 @@ GpuHash gpu_hash_text(const char *text, GpuHash seed);  // with its end
 typedef struct GpuSplit GpuSplit;
 GpuSplit *gpu_split(const char *text, size_t len);  // the text must outlive it; never fails
 void gpu_split_free(GpuSplit *s);
-// the line that is not understood: it has no pieces; 0: none
+// the line of the text that is not understood, so that it has no pieces; 0: none
 uint32_t gpu_split_failed(const GpuSplit *s);
 uint32_t gpu_split_count(const GpuSplit *s);
-// All kernels, and the variables of which there must be one (piece UINT32_MAX: no kernel of this
-// text uses it); *it starts at 0.
+// Iterates over all kernels, and the variables that must exist once (piece UINT32_MAX: no kernel of
+// this text uses it); *it starts at 0.
 bool gpu_split_next(const GpuSplit *s, uint32_t *it, const char **name, bool *is_kernel,
                     uint32_t *piece);
 void gpu_split_text(GpuSplit *s, uint32_t piece, Str *out);  // not for two threads at a time
@@ -96,9 +96,9 @@ const char *gpu_refused_reason(const GpuRefused *r, const char *kernel);  // NUL
 // Takes the log of a compiler apart. true: it names kernels that it had not refused before.
 bool gpu_refused_add(GpuRefused *r, const char *log, const char *const *kernels, uint32_t nkernels);
 void gpu_refused_free(GpuRefused *r);
-// Where a kernel calls a function that uses more registers than the kernel may have: the unit of
-// the function gets that limit. true: some unit has a lower limit than before. registers: by unit,
-// the probes' last.
+// A function that uses more registers than a kernel that calls it may have: the function's unit
+// gets the kernel's limit. true: some unit has a lower limit than before. registers: by unit, the
+// probes' last.
 bool gpu_limit_callees(const char *log, PtxModule *const *units, uint32_t n,
                        const char *probe_prefix, unsigned *registers);
 
@@ -122,7 +122,7 @@ typedef struct GpuTexts {
 // kernels that stay without checks
 typedef struct GpuEmitted {
   Woven woven;
-  Interrupts interrupts;  // kernels that call some
+  Interrupts interrupts;  // of kernels that call interrupts
 } GpuEmitted;
 typedef struct GpuSource {
   const char *const *texts;  // of the n units
@@ -149,7 +149,7 @@ bool gpu_load_blob(const void *blob, const GpuLoad *how, GpuLoaded *out, Error *
 // the image for the driver: text or fatbin
 void gpu_pack_text(const Str *text, const GpuCode *code, const GpuJit *jit, Str *out);
 void gpu_unload(GpuLoaded *l);
-// false; log: what the compiler wrote, or NULL
+// sets err and returns false; log: what the compiler wrote, or NULL
 bool gpu_driver_error(Error *err, CUresult result, const char *log);
 void gpu_watch_begin(const char *name);  // says so when it takes long
 void gpu_watch_end(void);
@@ -167,7 +167,7 @@ SessionModule *gpu_shared_session(const GpuShared *s);
 bool gpu_shared_tell(GpuShared *s, uint32_t piece, Woven *result);  // takes the result over
 
 // --- piece.c ---
-// our PTX, not compiled
+// our PTX of a piece, not compiled yet
 typedef struct GpuMade {
   Arena arena;
   Str text;
@@ -188,7 +188,7 @@ typedef struct GpuPiece {
   uint32_t nkernels;
   const char **vars;
   uint32_t nvars;
-  Interrupts interrupts;  // PIECE_OURS: its kernels that call some
+  Interrupts interrupts;  // PIECE_OURS: of its kernels that call interrupts
   bool unchanged;         // PIECE_ORIGINAL: since tools have put nothing into its kernels
 } GpuPiece;
 enum { PIECE_UNDECIDED, PIECE_ORIGINAL, PIECE_OURS };
@@ -233,18 +233,18 @@ const WovenKernel *gpu_piece_look(GpuModule *m, GpuPiece *p, SessionKernel *k);
 unsigned gpu_device_sm(void);  // of the current context, else of the first device
 
 // --- fit.c ---
-// before compiling: as many as the original has
+// before compiling: limits registers to as many as the original has
 void gpu_fit_registers(GpuModule *m, GpuPiece *p, const GpuMade *made);
 // true: all kernels of the piece fit. Else err says why not, and *try_again whether registers were
 // limited in the units.
 unsigned gpu_fit_floor(void);
-bool gpu_may_wait(PtxModule *const *units, uint32_t n);  // this code, for other blocks
+bool gpu_may_wait(PtxModule *const *units, uint32_t n);  // blocks of this code for other blocks
 bool gpu_fit(GpuModule *m, GpuPiece *p, const GpuMade *made, bool *try_again, Error *err);
 
 // --- variables.c: the session hears of variables as of other memory ---
 // its code is loaded; the context is current
 void gpu_variables_tell(GpuModule *m, const GpuPiece *p);
-// One of the original, whose address the program has got: kernels may be given it.
+// Reports a variable of the original whose address the program has got: it may pass it to kernels.
 void gpu_variable_asked(GpuModule *m, CUdeviceptr base, size_t size, const char *name);
 void gpu_variables_gone(GpuModule *m);
 
@@ -254,7 +254,7 @@ void gpu_module_register(GpuModule *m);
 void gpu_module_alias(GpuModule *m, CUmodule handle);  // a library's module in one context
 void gpu_module_collect(GpuModule *m);                 // before it is unloaded
 void gpu_module_gone(GpuModule *m);                    // after
-// decides; NULL: the original's variable is the one. m may be NULL
+// decides the variable's piece; NULL: the program gets the original's variable. m may be NULL
 const GpuPiece *gpu_piece_with(GpuModule *m, const char *name);
 
 // --- function.c ---
@@ -282,11 +282,11 @@ void gpu_function_set(GpuFunction *f, FunctionSetting s);
 typedef struct GpuPushed {
   bool pushed;
 } GpuPushed;
-GpuPushed gpu_push_context(CUcontext ctx);  // nothing where it is current already, or NULL
+GpuPushed gpu_push_context(CUcontext ctx);  // does nothing if it is NULL or current already
 void gpu_pop_context(GpuPushed p);
 
 // --- link.c ---
-// The PTX a program gave cuLink* and got this machine code for; false: not ours to know. size 0:
-// not known.
+// Finds the PTX from which the program's cuLink* calls made this machine code; false: not known.
+// size 0: not known.
 bool gpu_linked_code(const void *cubin, size_t size, GpuCode *out);
 #endif

@@ -36,7 +36,7 @@ static bool has(const GpuJit *jit, int option) {
   return false;
 }
 
-// replaces
+// replaces an option that is there already
 static void jit_add(GpuJit *jit, CUjit_option name, uintptr_t value) {
   unsigned i = 0;
   while (i < jit->n && jit->names[i] != name) i++;

@@ -1,7 +1,7 @@
-// Which context each allocation belongs to, and the quarantine: memory that the program has freed
-// and that the driver does not know of yet. As cuMemFree does, putting memory there waits for
-// everything that was launched; cuMemFreeAsync waits for nothing, and the memory is given back in
-// the order of its stream.
+// The context of each allocation, and the quarantine: memory that the program has freed and that we
+// have not given back to the driver yet. Like cuMemFree, putting memory there waits for everything
+// that was launched; cuMemFreeAsync waits for nothing, and the memory is given back in the order of
+// its stream.
 #include "gpu/gpu.h"
 
 #include <time.h>
@@ -17,7 +17,7 @@ typedef struct Owned {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static U64Map owned;          // base -> Owned
 static U64Map held;           // base -> not NULL
-static _Atomic int captures;  // that go on: while one does, waiting for a context would end it
+static _Atomic int captures;  // in progress: waiting for a context would end them
 
 void gpu_owned_add(GpuContext *c, uint64_t base, uint64_t size, SessionMemoryKind kind) {
   if (!c) return;
@@ -51,8 +51,7 @@ static bool find(uint64_t base, Owned *out) {
   return o != NULL;
 }
 
-// Mapped memory belongs to no context, and that of pools only to a device.
-// Without the gap behind it.
+// Reports the size without the gap behind the allocation.
 CUresult gpu_cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr p) {
   CUdeviceptr start = 0;
   Owned o;
@@ -62,6 +61,7 @@ CUresult gpu_cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdevicept
   return result;
 }
 
+// Mapped memory belongs to no context, and that of pools only to a device.
 static bool goes_with(const Owned *o, CUcontext ctx, bool primary) {
   return o->context->handle == ctx && o->kind != SESSION_VIRTUAL &&
          (primary || (o->kind != SESSION_POOL && o->kind != SESSION_GRAPH));
@@ -195,8 +195,8 @@ CUresult gpu_cuMemGetInfo_v2(size_t *free_bytes, size_t *total) {
   return CUDA_SUCCESS;
 }
 
-// What a program reads of a pool is what it would be without us: the pool gets back what is held,
-// if that has got that far in its stream.
+// A program shall read the same values of a pool as without us. So the pool gets held memory back
+// first, as far as its stream has come.
 CUresult gpu_cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute which, void *value) {
   GpuContext *c = session_wants(SESSION_WANTS_QUARANTINE) ? gpu_context_current() : NULL;
   gpu_quarantine_drain();
@@ -217,7 +217,7 @@ CUresult gpu_cuMemPoolTrimTo(CUmemoryPool pool, size_t keep) {
 
 // --- PyTorch without its cache. It frees tensors while it captures, which the driver refuses, and
 // its graphs go on using what was allocated while they were captured: such memory is kept until its
-// context ends, and what is freed during a capture goes when it is over. ---
+// context ends, and memory freed during a capture is given back when the capture is over. ---
 
 static VEC(uint64_t) waiting;  // freed during a capture; in `owned` still
 
@@ -241,8 +241,8 @@ GpuFree gpu_free_in_capture(uint64_t base) {
   if (what == GPU_FREE_NEVER || what == GPU_FREE_LATER) o->given = true;
   if (what == GPU_FREE_LATER) vec_push(&waiting, base);
   pthread_mutex_unlock(&lock);
-  // Captured launches have their facts already. What a graph keeps is live for its launches, and
-  // freed only when the program frees it once more.
+  // Captured launches have their facts already. Memory that a graph keeps is live for its launches,
+  // and counts as freed only when the program frees it once more.
   if (what == GPU_FREE_LATER || what == GPU_FREED_BEFORE) session_free(base);
   return what;
 }
@@ -319,7 +319,7 @@ CUresult gpu_cuStreamBeginCaptureToGraph_ptsz(CUstream s, CUgraph g, const CUgra
   return begun(gpu_real.cuStreamBeginCaptureToGraph_ptsz(s, g, after, edges, n, mode));
 }
 
-// It may end with an error too; a call that is refused does not end it.
+// A capture may end with an error too; a call that is refused does not end it.
 static CUresult ended(CUresult result, CUstream stream, bool was, const CUgraph *out) {
   if (result == CUDA_SUCCESS && out) session_created(*out);
   if (was && !gpu_is_capturing(stream) && atomic_fetch_sub(&captures, 1) == 1) free_waiting();

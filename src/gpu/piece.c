@@ -27,7 +27,7 @@ static void look_at_devices(void) {
   }
 }
 
-// A library's code runs on every device: where they differ, what fits all of them is taken.
+// A library's code runs on every device: where they differ, we take what fits all of them.
 static unsigned library_sm(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, look_at_devices);
@@ -244,8 +244,8 @@ GpuPiece *gpu_piece_of(GpuModule *m, const char *name) {
 
 // --- the decision ---
 
-// The driver may put off compiling until a kernel is first needed in a context: so that its refusal
-// is heard now.
+// Asks for a kernel, so that we hear of the compiler's refusal now: the driver may put off
+// compiling until a kernel is first needed in a context.
 static bool is_usable(const GpuPiece *p, const GpuLoaded *l, const char *name, Error *err) {
   CUfunction f;
   CUkernel k;
@@ -319,7 +319,8 @@ static void keep_in_cache(const GpuModule *m, const GpuPiece *p, const GpuTexts 
   str_free(&packed);
 }
 
-// One text for each unit. Code with checks that is linked: the probes apart, and limits.
+// Prints one text for each unit. Linked code with checks has its probes in a unit of their own,
+// with limits on registers.
 static void print_units(const GpuModule *m, const GpuMade *made, const unsigned *registers,
                         GpuTexts *t) {
   if (is_linked(m) && made->result.probe_prefix)
@@ -327,9 +328,9 @@ static void print_units(const GpuModule *m, const GpuMade *made, const unsigned 
   else gpu_emit_print(made->units, made->n, t);
 }
 
-// Compiled with what the original admits; a second try has a limit on registers, of kernels or of
-// functions that they call; the compiler stops at the first unit that it refuses, so that each unit
-// may need a try of its own. log: what the compiler says if it refuses.
+// Compiles a piece that admits what the original admits. A second try limits the registers of
+// kernels or of functions that they call. The compiler stops at the first unit that it refuses, so
+// that each unit may need a try of its own. log: its message if it refuses.
 static bool compile(GpuModule *m, GpuPiece *p, const GpuMade *made, const char *name, Str *log,
                     Error *err) {
   enum { ATTEMPTS = 4 };
@@ -344,7 +345,7 @@ static bool compile(GpuModule *m, GpuPiece *p, const GpuMade *made, const char *
     bool try_again = false;
     print_units(m, made, registers, &t);
     ok = load_usable(m, p, &t, name, err);
-    // what is known of kernels with interrupts is not in the text: they are made again
+    // the text does not tell all about kernels with interrupts: they are made again
     if (ok && !made->interrupts.n) keep_in_cache(m, p, &t);
     gpu_texts_free(&t);
     if (!ok)
@@ -361,7 +362,7 @@ static bool compile(GpuModule *m, GpuPiece *p, const GpuMade *made, const char *
   return ok;
 }
 
-// With no tool there is nothing to say but that these kernels run through our hands.
+// Without tools the session learns only that these kernels are ours.
 static void describe_identity(const GpuPiece *p, Woven *out) {
   *out = (Woven){.nkernels = p->nkernels};
   out->kernels = ARENA_ARRAY(&out->arena, WovenKernel, p->nkernels);
@@ -410,8 +411,8 @@ static bool nothing_was_added(const GpuPiece *p, const Woven *made) {
   return unchanged;
 }
 
-// A kernel of several that the compiler does not take with checks in it, and names, stays as it is;
-// the others are made again without it.
+// If the compiler refuses some kernels with checks in them and names them, these stay as they are;
+// the others are made again without them.
 static bool compile_most(GpuModule *m, GpuPiece *p, GpuMade **made, bool told, const char *name,
                          Error *err) {
   GpuRefused refused = {0};

@@ -1,5 +1,5 @@
-// cuGetProcAddress: the real driver is asked, and where its answer is a function that we export,
-// ours is given instead.
+// cuGetProcAddress: asks the real driver. Where its answer is a function that we export, the
+// program gets ours instead.
 #include "gpu/gpu.h"
 
 typedef struct Wrapper {

@@ -1,4 +1,5 @@
-// What the compiler says when it refuses code, so that one kernel does not take the others with it.
+// Reads the compiler's message when it refuses code, so that the other kernels can keep their
+// checks.
 //
 //   Entry function 'K' with max regcount of 32 calls function 'F' with regcount of 70
 //
@@ -21,7 +22,7 @@ static char *quoted(const char *at, const char **end) {
   return strndup(at + 1, (size_t)(close - at - 1));
 }
 
-// "ptxas error   : Entry function …": without who says it.
+// The message of "ptxas error   : Entry function …", without the words before the colon.
 static const char *message_of(Arena *a, const char *line, size_t len) {
   const char *colon = memmem(line, len, " : ", 3);
   if (colon) {

@@ -1,4 +1,4 @@
-// What the session hears of launches on a GPU, and scratch memory for them.
+// Reports launches on a GPU to the session, and has scratch memory for them.
 #include "gpu/gpu.h"
 
 static CUstream stream_of(const void *s) { return (CUstream)(uintptr_t)s; }
@@ -26,9 +26,9 @@ static Slab *slab_of(GpuContext *c, unsigned long long stream) {
   return free_one;
 }
 
-// overlaps: the launch may begin before the one before it in the stream has ended, and would write
-// to a slab in use; a set of one byte makes it wait. 0: there is none. A slab that is too small
-// stays until the context goes, for the launches that use it.
+// overlaps: the launch may begin before the stream's previous launch has ended, and would write to
+// a slab in use; a memset of one byte makes it wait. 0: there is no memory. A slab that is too
+// small stays until the context goes, for the launches that use it.
 static CUdeviceptr take_slab(GpuContext *c, CUstream stream, size_t bytes, bool overlaps) {
   unsigned long long id;
   if (!gpu_real.cuStreamGetId || gpu_real.cuStreamGetId(stream, &id) != CUDA_SUCCESS) return 0;

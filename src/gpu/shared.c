@@ -21,7 +21,7 @@ static GpuShared *find(GpuHash key) {
 
 GpuShared *gpu_shared(const GpuCode *code, GpuHash key) {
   pthread_mutex_lock(&lock);
-  // without PTX there is nothing to know it again by
+  // without PTX, the image cannot be recognised when it is loaded again
   GpuShared *s = code->nunits ? find(key) : NULL;
   if (!s) {
     s = mem_alloc(sizeof *s);

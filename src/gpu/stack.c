@@ -1,5 +1,5 @@
-// The stack of functions that call themselves, or that are called through pointers. How deep it
-// gets the driver cannot know: every thread has what the program asked for (cudaLimitStackSize).
+// The stack of functions that call themselves, or that are called through pointers. The driver
+// cannot know how deep it gets: every thread has what the program asked for (cudaLimitStackSize).
 // With checks a call needs more, two to three times as much in the tests; so such kernels get four
 // times the requested size; queries of the program return the requested size.
 #include "gpu/gpu.h"

@@ -39,8 +39,8 @@ static bool open_driver(const char *path, Error *err) {
   return true;
 }
 
-// What our own calls take for granted. CUDA 11 has all of it; without, everything is only passed
-// on.
+// Names a function that our own calls need and the driver lacks; NULL: none. CUDA 11 has all of
+// them. If one is missing, we only pass calls on.
 static const char *missing_function(void) {
 #define NEEDED(name) \
   if (!gpu_real.name) return #name

@@ -2,8 +2,8 @@
 // driver: memory they free is kept for their next tensor of that size. cuMemAlloc and cuMemFree
 // take a hundred microseconds, and wait for the GPU; a framework's own cache does neither.
 //
-// A block is used again when all work has ended that the context had when it was freed. One event
-// for the whole context tells; the next is recorded when it has come.
+// A block is used again when all work has ended that the context had when the block was freed. One
+// event for the whole context reports that; the next event is recorded when it has come.
 #define _GNU_SOURCE
 
 #include <link.h>
@@ -26,7 +26,7 @@ typedef struct Queue {  // free blocks of one size, the oldest first
 struct GpuBlocks {
   U64Map given;                  // base -> Block, of the program or in quarantine
   U64Map queues;                 // bytes -> Queue
-  uint64_t frees, ended, asked;  // numbers: the last free; all work before has ended; asked for
+  uint64_t frees, ended, asked;  // numbers of frees: the last; last whose work has ended; of event
   CUevent event;                 // of `asked`
   bool waits;
   uint64_t mark;  // session_device_mark of `asked`

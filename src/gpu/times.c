@@ -44,8 +44,8 @@ static uint64_t time_of(const GpuTimes *t, CUevent e, float *ms) {
   return (uint64_t)((double)t->base_ns + (double)*ms * 1e6);
 }
 
-// What is done. With the lock held, in the context. The heads of the rings are read once for all of
-// them.
+// Reports the times of work that has ended, AT_ONCE launches at most. With the lock held, in the
+// context.
 static void take_done(GpuTimes *t) {
   float ms = 0;
   uint64_t ended[AT_ONCE];

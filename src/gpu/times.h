@@ -14,6 +14,6 @@ void *gpu_cupti_library(void);  // NULL: it is not installed, or the program use
 bool gpu_cupti_open(void);  // false: it is not installed, or somebody else uses it
 void gpu_cupti_asked(CUcontext context, CUstream stream, const GpuTimed *what);
 void gpu_cupti_stream_made(void);
-void gpu_cupti_flush(void);  // all times of work that has ended are told. Without locks
+void gpu_cupti_flush(void);  // reports all times of work that has ended. Without locks
 
 #endif

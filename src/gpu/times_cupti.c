@@ -13,13 +13,13 @@ static Cupti cupti;
 static bool used;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-// Work and when it ran, in the order of each stream, until one has found the other. CUPTI could
-// carry our number along, but that costs 2 microseconds a launch: records are told apart by their
-// stream, their kind and their size.
+// Work that was asked for, or CUPTI's record of work that ran: both wait in the order of each
+// stream until they are matched. CUPTI could carry our number along, but that costs 2 microseconds
+// a launch: we match records by their stream, their kind and their size.
 typedef struct Half {
   GpuTimed what;
   SessionTimes times;
-  const CuptiKernel *node;  // of a graph: nobody has asked for it by itself
+  const CuptiKernel *node;  // a node of a graph, which has no launch of its own
 } Half;
 typedef VEC(Half) Halves;
 typedef struct Queue {
@@ -37,7 +37,7 @@ static uint64_t stream_key(uint32_t context, uint32_t stream) {
   return (uint64_t)context << 32 | stream;
 }
 
-// --- what CUPTI tells ---
+// --- records of CUPTI ---
 
 static bool is_same(const GpuTimed *a, const GpuTimed *b) {
   return a->is_copy == b->is_copy && a->bytes == b->bytes && a->blocks == b->blocks &&
@@ -125,7 +125,7 @@ static void filled(CUcontext context, uint32_t stream, uint8_t *buffer, size_t b
   vec_free(&ran);
 }
 
-// --- what we tell CUPTI ---
+// --- calls of CUPTI ---
 
 static bool open_functions(void *library) {
 #define FUNCTION(name, parameters) \

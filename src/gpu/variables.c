@@ -1,4 +1,4 @@
-// The session hears of a module's variables as of other memory: where they are, how large, and
+// Reports a module's variables to the session like other memory: where they are, how large, and
 // their names.
 #include "gpu/modules.h"
 

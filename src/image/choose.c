@@ -1,4 +1,4 @@
-// Which PTX of an image to load for a device, and what to tell the user where there is none.
+// Chooses the PTX of an image to load for a device, or tells the user why there is none.
 #include "image/private.h"
 
 const char *image_entry_target(const ImageEntry *entry, char text[24]) {
@@ -162,7 +162,7 @@ static bool no_ptx(const Image *image, uint32_t object, unsigned sm, Error *e) {
   return false;
 }
 
-// What the device linker made of -rdc objects is machine code; the objects themselves have the PTX.
+// The device linker turns -rdc objects into machine code; the objects themselves have the PTX.
 static bool needs_ptx(const Image *image, uint32_t object, bool any_relocatable) {
   const ImageObject *o = &image->objects.data[object];
   return o->entries && !(o->linked && (any_relocatable || image->kind == IMAGE_HOST_ELF ||

@@ -49,9 +49,9 @@ static inline unsigned cubin_arch(const Elf64_Ehdr *h) {
   return h->e_ident[EI_OSABI] == OSABI_CUDA_13 ? h->e_flags >> 8 & 0xffff : h->e_flags & 0xff;
 }
 
-// How long the file is, going by what its headers describe: `header` needs only 64 bytes, and says
-// how far the section headers reach; the second function then finds the end of the last section. 0:
-// not something we can read.
+// The length of the file, as its headers describe it: elf_view_table_end needs only 64 bytes and
+// returns the end of the section headers; elf_view_file_end then returns the end of the last
+// section. 0: not something we can read.
 size_t elf_view_table_end(const void *data);
 size_t elf_view_file_end(const void *data, size_t available);
 

@@ -2,10 +2,10 @@
 // to 8 bytes.
 //
 // header  +0 u32 magic  +4 u16 version 1  +6 u16 header size  +8 u64 bytes that follow
-// entry   +0 u16 kind  +2 u16 version 0x0101  +4 u32 header size  +8 u64 payload size  +16 u32
-// packed size  +20 u32 options
-//         +24 u16 minor  +26 u16 major  +28 u32 arch  +32 u32 name offset  +36 u32 name length  +40
-//         u64 flags  +48 u64 (LTO only) +56 u64 unpacked size
+// entry   +0 u16 kind  +2 u16 version 0x0101  +4 u32 header size  +8 u64 payload size
+//         +16 u32 packed size  +20 u32 options  +24 u16 minor  +26 u16 major  +28 u32 arch
+//         +32 u32 name offset  +36 u32 name length  +40 u64 flags  +48 u64 (LTO only)
+//         +56 u64 unpacked size
 // options at that offset of the entry: u32 text offset, u32 text length. Cubins keep binary data
 // there.
 #include "image/private.h"

@@ -1,4 +1,4 @@
-// Opening an image: what it is, how long it is, what is in it.
+// Opens an image: finds its kind, its length and its contents.
 #include "image/elf_view.h"
 #include "image/private.h"
 
@@ -32,8 +32,7 @@ static ImageKind identify(const unsigned char *p, size_t size) {
                                                                           : IMAGE_UNKNOWN;
 }
 
-// How much may be read of an image that came without a size, before its headers have been looked
-// at.
+// How much of an image without a size may be read before its headers have been checked.
 static size_t first_look(const void *data) {
   size_t size = mapped_bytes(data, sizeof(Elf64_Ehdr));
   // a short text: no magic number has a zero byte

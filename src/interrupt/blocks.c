@@ -1,11 +1,11 @@
 // Threads of a block that need each other: barriers, operations of several lanes, shared memory.
 //
 // A thread that is suspended has left the kernel, and the hardware no longer waits for it: barriers
-// and operations of lanes would pass without it. So each of them first counts who is there (the
-// reduction of a barrier, a vote). If all are there, nothing else happens. If not, those that miss
-// may have ended, or be suspended; then all that are there are suspended, too, and come back to the
-// same place. Counting by reduction makes all of them decide alike: a word in memory alone may be
-// changed by a thread that has already gone on.
+// and operations of lanes would pass without it. So each of them first counts the threads that
+// arrive (the reduction of a barrier, a vote). If all arrive, nothing else happens. Missing threads
+// have ended or are suspended; in the latter case all threads that have arrived are suspended, too,
+// and come back to the same place. Counting by reduction makes all of them decide alike: a word in
+// memory alone may be changed by a thread that has already gone on.
 //
 // Suspended threads do not wait in the kernel instead: a barrier that lanes of one warp come to by
 // different instructions fails on a GPU (sm_90).
@@ -27,7 +27,7 @@ typedef struct Copying {
   PtxReg *rank, *count;  // of the threads that copy; NULL: one copies all of it
 } Copying;
 
-// Every count-th word of `bytes`: from the address in word(7) (shared) or to it.
+// Copies every count-th word of `bytes`, from or to the shared memory at the address in word(7).
 static void copy_words(Code *c, const Copying *k, PtxReg *bytes) {
   PtxReg *at = word(c, 5), *from = word(c, 7), *to = word(c, 8), *step = word(c, 6);
   PtxLabel *again = body_label(c->body), *done = body_label(c->body);
@@ -188,7 +188,8 @@ static void count_leaving(Emitter *e, Code *c, bool suspended, PtxLabel *ends) {
   code_branch(c, pred(c, 0), false, ends);
 }
 
-// When all have left and somebody is suspended, one of those that see it saves the shared memory.
+// When all threads have left and one is suspended, one of those that see this saves the shared
+// memory.
 static void leave_counted(Emitter *e, Code *c, bool suspended, PtxLabel *ends) {
   PtxReg *left = word(c, 4);
   if (suspended) mark_lane(e, c);
@@ -207,7 +208,7 @@ static void leave_counted(Emitter *e, Code *c, bool suspended, PtxLabel *ends) {
   EMIT(c, "st.global.u32", opd_at(c, opd_reg(wide(c, 5)), 0), opd_imm(1));
 }
 
-// Adds one to stopped[block]: *before gets what was there.
+// Adds one to stopped[block]; `before` gets the old value.
 static void count_stopped(Emitter *e, Code *c, PtxReg *before) {
   emit_block(e, c, wide(c, 4));
   stopped_address(e, c, wide(c, 5), wide(c, 4));

@@ -1,8 +1,9 @@
 // Barriers of a cluster.
 //
-// They have no reduction that counts who is there. So a thread that is suspended sets a word of its
-// cluster, and behind each barrier all threads read it. They decide alike, since a second barrier
-// follows: nobody goes on, and sets the word for the next one, before all have read it.
+// They have no reduction that could count the threads that arrive. So a thread that is suspended
+// sets a word of its cluster, and behind each barrier all threads read it. They decide alike, since
+// a second barrier follows: no thread goes on, and sets the word for the next barrier, before all
+// have read it.
 //
 // Blocks of a cluster use each other's shared memory. So a block with suspended threads stays until
 // the whole cluster has come so far: the thread that leaves it last takes part in the two barriers
@@ -56,8 +57,8 @@ void cluster_enter_again(Emitter *e, Code *c) {
   synchronise(c);
 }
 
-// Threads arrive when they are about to wait: later than they might, but nobody waits for that
-// alone.
+// Moves the arrive behind, to the wait. Threads arrive later than they might, but no thread waits
+// for the arrival alone.
 void cluster_check(Emitter *e, const Stop *s) {
   body_instead(e->body, clusters_arrive_of(e->body->cfg, s->at));
   Code *c = body_instead(e->body, s->at);

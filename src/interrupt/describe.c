@@ -1,6 +1,6 @@
-// What the program says of an interrupt that it calls: a variable of the module, read where it is
-// initialised (wg_interrupt_info_ of include/warpgrind_interrupts.h). Sizes have a letter in their
-// upper half, which says how the value is shown.
+// Reads how the program describes an interrupt that it calls: by a variable of the module with
+// initial values (wg_interrupt_info_ of include/warpgrind_interrupts.h). Sizes have a letter in
+// their upper half, which says how the value is shown.
 #include "interrupt/stops.h"
 
 enum { MAGIC = 0x77674931, LINE_AT = 4, NAME_AT = 8, FILE_AT = 16, TEXT_AT = 24 };

@@ -54,7 +54,7 @@ static void load_word(Emitter *e, Code *c, PtxReg *to, unsigned offset) {
   EMIT(c, "ld.param.u32", opd_reg(to), opd_at(c, opd_var(e->launch), offset));
 }
 
-// What %ctaid and %nctaid are where all blocks enter.
+// Gives the registers in place of %ctaid and %nctaid their values in the program's launch.
 static void set_coordinates(Emitter *e, Code *c) {
   PtxReg *rest = word(c, 1), *size = word(c, 2);
   EMIT(c, "mov.u32", opd_reg(rest), opd_reg(e->number));
@@ -180,8 +180,8 @@ static PtxOperand place_word(Code *c, unsigned at) {
   return opd_at(c, opd_reg(wide(c, 2)), 32 * (int64_t)at);
 }
 
-// One lane takes places for all that are here: n gets this lane's number among those of the counter
-// at `at`.
+// One lane takes places for all active lanes from the counter at `at`; n gets this lane's number
+// among that counter's places.
 static void count_lanes(Code *c, PtxReg *at, PtxReg *n) {
   PtxReg *here = word(c, 5), *lower = word(c, 6), *all = word(c, 7), *leads = pred(c, 0);
   EMIT(c, "activemask.b32", opd_reg(here));
@@ -201,7 +201,7 @@ static void count_lanes(Code *c, PtxReg *at, PtxReg *n) {
   EMIT(c, "add.u32", opd_reg(n), opd_reg(n), opd_reg(lower));
 }
 
-// The first kernel: the thread has none yet. The warp says which counter gives one.
+// In the first kernel, takes a place for the thread. The number of its warp selects the counter.
 static void take_place(Emitter *e, Code *c) {
   PtxReg *at = wide(c, 2), *counter = word(c, 3), *n = word(c, 4);
   mark_of_thread(e, c);
@@ -227,7 +227,7 @@ static void take_place(Emitter *e, Code *c) {
   EMIT(c, "st.global.u32", place_word(c, PLACE_THREAD), opd_reg(word(c, 5)));
 }
 
-// The second kernel. A thread that has none goes to `none`.
+// In the second kernel, finds the thread's place. A thread without a place goes to `none`.
 static void find_place(Emitter *e, Code *c, PtxLabel *none) {
   PtxReg *at = wide(c, 2), *bit = word(c, 1), *mark = word(c, 5), *first = word(c, 6);
   mark_of_thread(e, c);
@@ -251,11 +251,11 @@ static void find_place(Emitter *e, Code *c, PtxLabel *none) {
 typedef struct Column {
   Emitter *e;
   Code *c;
-  uint32_t at;  // bytes of the place before
+  uint32_t at;  // bytes of the place before this column
   uint32_t size;
 } Column;
 
-// first: bytes of the context before
+// first: bytes of the context before this column
 static Column column_begin(Emitter *e, Code *c, uint32_t first, unsigned shift) {
   place_address(e, c, e->place, shift);
   return (Column){e, c, PLACE_CONTEXT + first, 1u << shift};
@@ -319,7 +319,8 @@ static uint32_t arg_words(const InterruptCall *call) {
 
 // --- suspending ---
 
-// The host looks at its own memory. Of a million threads only the first ones write there.
+// Says that a thread is suspended, on the device and in host memory, where the host looks. Of a
+// million threads only the first ones write there.
 static void say_suspended(Emitter *e, Code *c) {
   PtxReg *at = wide(c, 2), *known = pred(c, 0);
   PtxLabel *said = body_label(c->body);

@@ -1,12 +1,12 @@
 // A launch asks whether the one before it has really ended (InterruptLaunch.gate_before). If not,
 // all its threads end, and the host launches it again.
 //
-// The kernel reads the gate first and looks at what it has read only before it does anything that
-// others than its block could see: meanwhile it computes addresses, reads memory and uses shared
-// memory, so that nobody waits for the gate. A look that came earlier would do so: ptxas moves
-// loads behind it. What is read may be too old, but the addresses are those of the program: they
-// follow from parameters and thread numbers, not from what was read. All threads of the launch find
-// the same in the gate, so that those of a block end together.
+// The kernel loads the gate first, and tests the value only before it does anything that other
+// blocks could see. Meanwhile it computes addresses, reads memory and uses shared memory, so that
+// no thread waits for the load. An earlier test would wait: ptxas moves loads behind it. Values
+// that the kernel reads before the test may be out of date, but their addresses are those of the
+// program: they follow from parameters and thread numbers, not from values that were read. All
+// threads of the launch find the same value in the gate, so that those of a block end together.
 #include "interrupt/stops.h"
 
 static void load_word(Emitter *e, Code *c, PtxReg *to, unsigned offset) {
@@ -24,11 +24,11 @@ void gate_tell(Emitter *e, Code *c, unsigned news, PtxLabel *said) {
   EMIT(c, "st.volatile.global.u32", opd_at(c, opd_reg(at), 0), opd_reg(word(c, 0)));
 }
 
-// --- where it looks ---
+// --- where the gate is tested ---
 
 typedef struct Gate {
   Emitter *e;
-  PtxReg *found;  // .b32: in the gate
+  PtxReg *found;  // .b32: the value of the gate
   PtxLabel *not_begun;
   bool *read;   // by register: it depends on memory
   bool is_now;  // the instruction that is visited uses such a register
@@ -92,7 +92,7 @@ static bool is_plain_load(const PtxInstr *in) {
          (in->space == SPACE_GLOBAL || in->space == SPACE_PARAM || in->space == SPACE_CONST);
 }
 
-// Nobody sees that it was executed, and it is executed with the same addresses in any case.
+// true: no other block sees that it was executed, and memory does not decide its addresses.
 static bool may_go_first(Gate *g, uint32_t i) {
   PtxInstr *in = g->e->body->cfg->instrs[i];
   enum {
@@ -121,8 +121,8 @@ static bool is_loop_header(const IrCfg *c, uint32_t block) {
   return block == 0;
 }
 
-// From the entry on, but not into loops. A thread that comes to a place by different ways may look
-// twice.
+// Tests the gate as late as possible on each path from the entry, but not inside loops. Some paths
+// test it twice.
 static void place_looks(Gate *g) {
   const IrCfg *c = g->e->body->cfg;
   bool *to_look = ARENA_ARRAY(&g->e->body->cfg->arena, bool, c->nblocks + 1);

@@ -1,5 +1,5 @@
-// Callers counted and gathered by the CPU, where it reaches the device's memory. On a GPU kernels
-// do it: gather_kernel.cu.
+// Counts and gathers callers on the CPU, where it reaches the device's memory. On a GPU, the
+// kernels of gather_kernel.cu do it.
 #include "interrupt/interrupt.h"
 
 static void *at(uint64_t address) { return (void *)(uintptr_t)address; }
@@ -9,7 +9,7 @@ static uint32_t *place_word(const InterruptRun *run, uint32_t place, uint32_t of
   return at(group + 32ull * offset + 4 * (place % 32));
 }
 
-// Threads that have a place, in the order of their numbers: when the first kernel has ended.
+// Orders the threads that have a place by their numbers, when the first kernel has ended.
 static void order_places(const InterruptRun *run, InterruptControl *c) {
   const uint32_t *marks = at(run->launch.marks);
   uint32_t *firsts = at(run->launch.firsts), n = 0;

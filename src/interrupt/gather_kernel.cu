@@ -1,4 +1,4 @@
-// Callers of interrupts counted and gathered on the GPU, in the order of calls and threads.
+// Counts and gathers callers of interrupts on the GPU, in the order of calls and threads.
 //
 // When the first kernel has ended: interrupt_gather_marks, interrupt_gather_firsts and
 // interrupt_gather_order put the threads that have a place in order, and list their blocks. In each
@@ -76,7 +76,7 @@ DEVICE void part_of(uint32_t n, uint32_t *first, uint32_t *end) {
 
 // --- when the first kernel has ended: who has a place ---
 
-// The first word of its block that is not 0.
+// Is it the first word of its block that is not 0?
 DEVICE bool begins_block(const GatherJob *j, uint32_t word) {
   uint32_t before = word % j->block_words;
   for (uint32_t i = 1; i <= before; i++)
@@ -99,7 +99,7 @@ extern "C" __attribute__((global)) void interrupt_gather_marks(GatherJob j) {
   if (thread_of_block() == 0) store4(j.sums + 4ull * (GATHER_BLOCKS + block_of_grid()), all);
 }
 
-// What the blocks of the kernel before this one have counted.
+// The sum of the counts of all blocks before this one.
 DEVICE uint32_t sum_before(uint64_t row, uint32_t *sums, uint32_t *all) {
   uint32_t me = thread_of_block(), n = me < blocks_of_grid() ? load4(row + 4ull * me) : 0, before;
   scan_block(n, sums, all);
@@ -191,7 +191,7 @@ DEVICE uint64_t count_at(const GatherJob *j, uint32_t call, uint32_t block) {
   return j->counts + 4 * ((uint64_t)call * GATHER_BLOCKS + block);
 }
 
-// Counts become the callers in blocks before. A warp has one call at a time.
+// Turns counts into sums over the blocks before. A warp handles one call at a time.
 DEVICE void add_counts(const GatherJob *j) {
   uint32_t lane = thread_of_block() % 32, blocks = blocks_of_grid();
   for (uint32_t c = thread_of_block() / 32; c < j->ncalls; c += WARPS) {

@@ -6,7 +6,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static VEC(InterruptHandler) handlers;
 
-// The last one defined is the one: a test may replace what its library has.
+// The handler that was defined last counts: a test may replace the one of its library.
 void interrupt_add_handler(const InterruptHandler *h) {
   InterruptHandler copy = *h;
   copy.name = mem_strdup(h->name);

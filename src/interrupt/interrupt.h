@@ -26,7 +26,7 @@ typedef struct InterruptCall {  // one call in a kernel; its number is its place
   uint32_t args_at;  // the arguments in a thread's context: words, one after the other
 } InterruptCall;
 typedef struct InterruptKernel {
-  const char *name, *resume;  // resume: the kernel that goes on
+  const char *name, *resume;  // resume: the second kernel, which resumes threads
   const char *refused;        // why it cannot be suspended, with the place; NULL: it can
   uint32_t param_at;          // of the added InterruptLaunch
   uint32_t user_params, user_param_bytes;
@@ -34,10 +34,10 @@ typedef struct InterruptKernel {
     uint32_t offset, bytes;
   } * params;              // of the program
   uint32_t context_bytes;  // of one thread: live registers and arguments
-  uint32_t place_bytes;    // … and what else a place has
+  uint32_t place_bytes;    // of one place: InterruptPlace and the context
   bool is_listed;          // the second kernel can be entered by some blocks only
   uint32_t local_bytes;    // of one thread: its local variables, which lie in memory of the launch
-  uint32_t stack_bytes;    // … of them for functions that were not inlined
+  uint32_t stack_bytes;    // the part of local_bytes for functions that were not inlined
   bool saves_blocks;       // threads of a block need each other: see blocks.c
   bool uses_clusters;      // … and those of a cluster: see clusters.c
   uint32_t block_bytes;    // of one block: shared memory that is saved; without dynamic
@@ -52,7 +52,7 @@ typedef struct Interrupts {
   InterruptKernel *kernels;
   uint32_t n;
 } Interrupts;
-#define INTERRUPT_PREFIX "__wgint"  // names that the pass adds begin so
+#define INTERRUPT_PREFIX "__wgint"  // begins the names that the pass adds
 #define INTERRUPT_REG_PREFIX EARLY_REG_PREFIX
 bool interrupt_occurs(const char *text, size_t len);  // false: no unit needs the pass
 // Changes the units in place; all of *out but in_line and listed is overwritten. false: err says
@@ -97,8 +97,9 @@ typedef struct InterruptSizes {
   size_t fixed, places, saved, all;
   uint32_t grid[3];
 } InterruptSizes;
-// What it needs for each thread that is suspended, each thread, and each block with such threads;
-// dynamic shared memory comes on top, and little for the grid: docs/interrupts.md.
+// The bytes that a launch needs for each suspended thread, each thread, and each block with
+// suspended threads; dynamic shared memory comes on top, and little for the grid:
+// docs/interrupts.md.
 typedef struct InterruptMemory {
   uint32_t caller, thread, stopped;
 } InterruptMemory;
@@ -108,7 +109,7 @@ bool interrupt_sizes(const InterruptKernel *k, const InterruptShape *shape, Inte
 // fixed, places, saved: where that memory is, with room for all
 InterruptLaunch interrupt_place(const InterruptSizes *s, uint64_t fixed, uint64_t places,
                                 uint64_t saved);
-void interrupt_follow_nobody(InterruptLaunch *l);  // it begins anyway, as it is placed
+void interrupt_follow_nobody(InterruptLaunch *l);  // it begins in any case; the default
 size_t interrupt_zeroed(const InterruptSizes *s);  // the first bytes of `fixed` must be 0
 
 typedef struct InterruptRun {
@@ -116,17 +117,18 @@ typedef struct InterruptRun {
   const char *shown;  // the kernel's name
   uint64_t number;    // of the launch; no other has it
   uint32_t grid[3], block[3];
-  InterruptLaunch launch;                    // what the kernel got
+  InterruptLaunch launch;                    // the kernel's parameter
   size_t words, block_words, block_threads;  // of marks; threads of a block
   bool ended;                                // a handler has ended the kernel: states are left
-  // of this round, by call: its callers, the rank of the first among those of its interrupt, where
-  // their numbers go on the device, and (times INTERRUPT_PARAMS) where the values of each parameter
+  // Of this round, by call. counts: its callers. first_rank: the rank of its first caller among
+  // those of its interrupt. numbers: where the callers' numbers go on the device. lists: where the
+  // values of each parameter go (INTERRUPT_PARAMS for each call)
   const uint32_t *counts;
   uint32_t *first_rank;
   const uint64_t *numbers, *lists;
   const uint64_t *results;  // by call: where the results of its interrupt are
 } InterruptRun;
-// What the device must do; each driver has its own.
+// A finding that a handler reports, with the place of a caller.
 typedef struct InterruptFinding {
   const char *text, *file;
   uint32_t line, block[3], thread[3];
@@ -144,6 +146,7 @@ typedef struct InterruptServed {
   const void *params[INTERRUPT_PARAMS], *results;
   uint64_t results_at;
 } InterruptServed;
+// What the device must do; each driver has its own.
 typedef struct InterruptDevice {
   bool (*read)(void *user, void *to, uint64_t from, size_t bytes);
   bool (*write)(void *user, uint64_t to, const void *from, size_t bytes);
@@ -155,13 +158,13 @@ typedef struct InterruptDevice {
   bool (*count)(void *user, const InterruptRun *run, uint32_t *counts);
   // Fills lists and numbers, in the order of calls and threads, and tells each caller its rank.
   bool (*gather)(void *user, const InterruptRun *run);
-  // Tells the launch of results, that nobody is suspended, and launches the second kernel.
+  // Writes where the results are and that no thread is suspended, and launches the second kernel.
   bool (*resume)(void *user, const InterruptRun *run);
   bool (*report)(void *user, const InterruptFinding *f);  // false: it was not reported
-  void *(*enter)(void *user);                             // a handler is about to run: its stream
-  void (*leave)(void *user);                              // it has run: waits for its work
+  void *(*enter)(void *user);                             // before a handler runs: gives its stream
+  void (*leave)(void *user);                              // after it: waits for the handler's work
   uint64_t limit_ns;  // a handler that takes longer is named; 0: none is
-  void (*served)(void *user, const InterruptServed *s);  // NULL: nobody wants to know
+  void (*served)(void *user, const InterruptServed *s);  // NULL: no tool wants it
   void *user;
 } InterruptDevice;
 InterruptRun interrupt_run(const InterruptKernel *k, const InterruptShape *shape,

@@ -1,4 +1,4 @@
-// What the pass, the host and the gathering kernels share of a launch with interrupts.
+// The data of a launch with interrupts that the pass, the host and the gathering kernels share.
 #ifndef WG_INTERRUPT_ABI_H
 #define WG_INTERRUPT_ABI_H
 
@@ -20,7 +20,8 @@ typedef struct InterruptLaunch {
   uint64_t marks;    // uint32_t[blocks][words of a block]
   uint64_t firsts;   // uint32_t[blocks][words of a block]: not defined where a mark is 0
   uint64_t places;
-  // uint32_t[blocks]: the block has suspended threads; where its shared memory is saved
+  // uint32_t[blocks]. stopped: has the block suspended threads? slots: where its shared memory is
+  // saved
   uint64_t stopped, slots;
   uint64_t saved;   // shared memory, saved_stride for each block that has a slot
   uint64_t locals;  // local variables, for each thread
@@ -37,7 +38,7 @@ typedef struct InterruptLaunch {
   // The second kernel is entered by the blocks of this list only, the n-th by block n; 0: by all
   uint64_t list;
   uint32_t grid[3];                  // of the program's launch
-  uint32_t room_places, room_slots;  // for so many there is memory; for more: InterruptNews
+  uint32_t room_places, room_slots;  // how many there is memory for; for more: InterruptNews
   uint32_t unused;
 } InterruptLaunch;
 
@@ -53,9 +54,9 @@ typedef struct InterruptNews {
   uint32_t unused[2];
 } InterruptNews;
 
-// Places are handed out by several counters, of which a warp uses one: a single one would be what
-// all callers wait for. Counter c gives the places of every PLACE_COUNTERS-th group, from the c-th
-// on: its n-th one is PLACE_OF(c, n).
+// Several counters hand out places, and a warp uses one of them: all callers would wait for a
+// single counter. Counter c gives the places of every PLACE_COUNTERS-th group, from the c-th on:
+// its n-th one is PLACE_OF(c, n).
 enum { PLACE_COUNTERS = 8, PLACE_COUNTER_HASH = 0x9e3779b1u, PLACE_COUNTER_SHIFT = 29 };
 #define PLACE_OF(counter, n) ((((n) / 32 * PLACE_COUNTERS) + (counter)) * 32 + (n) % 32)
 
@@ -66,8 +67,8 @@ typedef struct InterruptControl {
   uint32_t slots;        // that are taken
   uint32_t ordered;      // threads with a place that are in order
   uint32_t blocks_done;  // of a gathering kernel
-  // What the host has said of InterruptNews. One thread at a time asks it: memory of the host is
-  // far
+  // The host's part of InterruptNews as it was last read. One thread at a time reads it, since host
+  // memory is far
   uint32_t asking, refused, room_places, room_slots;
   uint32_t unused[24];
   struct {

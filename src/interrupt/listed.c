@@ -10,7 +10,7 @@ static bool is_one_word(const PtxOperand *o) {
   return o->selector == SEL_X || o->selector == SEL_Y || o->selector == SEL_Z;
 }
 
-// Numbers that would change with the grid: those that cannot be replaced, or are not known here.
+// Special registers that would change with the grid and cannot be replaced, or are not known here.
 static bool changes(const PtxOperand *o) {
   if (o->kind == OPD_SREG) {
     switch (o->sreg) {
@@ -28,7 +28,8 @@ static bool changes(const PtxOperand *o) {
   return false;
 }
 
-// Functions that the kernel calls keep the special registers, and those elsewhere may use them.
+// Functions that the kernel calls keep the special registers, and functions of other units may use
+// them.
 static bool callees_change(const PtxModule *m) {
   for (uint32_t i = 0; i < m->nfuncs; i++) {
     const PtxFunc *f = m->funcs[i];

@@ -18,7 +18,7 @@ static void visit(void *ctx, PtxReg **reg, bool is_def) {
   else if (l->kills && !(*reg)->vector) *word &= ~bit;
 }
 
-// From behind instruction i to before it.
+// Turns the registers that are live behind the instruction into those that are live before it.
 static void step_back(Live *l, PtxInstr *in) {
   l->kills = !in->guard;
   l->defs = true;
@@ -76,8 +76,8 @@ static bool operand_again(Again *a, const PtxInstr *in, const PtxOperand *o) {
   }
 }
 
-// Its only write follows from parameters, special registers and constants. Instructions come in
-// the order in which they are executed.
+// true: the register's only write follows from parameters, special registers and constants. Adds
+// the instructions in the order in which they are executed.
 static bool add_again(Again *a, const PtxReg *r) {
   uint32_t def = a->defs->instr[r->id];
   if (def == IR_NONE || def == IR_SEVERAL || r->vector) return false;

@@ -1,6 +1,6 @@
 // mbarriers of a kernel that calls interrupts. Their bits are the hardware's own and cannot be
 // saved with shared memory: operations on them become atomic operations on a word of ours, which
-// has the same place and can. A loop that waits for one is then a loop that waits for memory.
+// has the same place and can be saved. A loop that waits for an mbarrier then waits for memory.
 //
 // The word: bits 0 to 19: arrivals that are missing in this phase; 20 to 39: how many a phase has;
 // 40 to 63: the number of the phase. A token is the word before its arrival.
@@ -12,7 +12,7 @@ enum { EXPECTED = 20, PHASE = 40, COUNT_MASK = (1 << 20) - 1 };
 
 static bool is_mbarrier(const PtxInstr *in) { return ptx_op_order(in->op) == ORDER_MBARRIER; }
 
-// Counting bytes is the hardware's part; so are barriers of other blocks.
+// Only the hardware can count bytes, or serve barriers of other blocks.
 static bool can_replace(const PtxInstr *in) {
   if (ptx_has(in, MOD_EXPECT_TX) || ptx_has(in, MOD_SHARED_CLUSTER)) return false;
   switch (in->op) {
@@ -59,7 +59,7 @@ typedef struct Arrival {
   PtxOperand at;
   const PtxOperand *count;  // NULL: 1
   const PtxOperand *token;  // where the token goes; NULL: the program does not use it
-  bool drops;               // the next phases have so many less
+  bool drops;               // later phases expect this many arrivals less
 } Arrival;
 
 // The last arrival begins the next phase. Until then no other thread can arrive.
@@ -101,8 +101,8 @@ static void test(Code *c, const PtxInstr *in) {
   EMIT(c, "setp.ne.u32", in->ops[0], opd_reg(word(c, 0)), in->ops[2]);
 }
 
-// The thread's copies are waited for. Without .noinc the arrival was not counted beforehand: it
-// counts for nothing.
+// Waits for the thread's copies. Without .noinc the arrival was not counted beforehand, so that it
+// changes nothing.
 static void arrive_after_copies(Code *c, const PtxInstr *in) {
   code_emit(c, "cp.async.wait_all", NULL, 0);
   if (ptx_has(in, MOD_NOINC)) arrive(c, in, (Arrival){.at = in->ops[0]});
@@ -130,7 +130,7 @@ static void replace(Body *b, uint32_t i) {
   if (skip) code_label(c, skip);
 }
 
-// pending_count: what the token has
+// pending_count: the missing arrivals in the token
 static void count_pending(Body *b, uint32_t i) {
   const PtxInstr *in = b->cfg->instrs[i];
   Code *c = body_instead(b, i);

@@ -1,5 +1,5 @@
-// Variables of a kernel become memory whose addresses are the same in both kernels: they may be in
-// registers and in memory when a thread is suspended.
+// Variables of a kernel become memory whose addresses are the same in both kernels: a suspended
+// thread may hold such addresses in registers and in memory.
 //
 // Local variables move to memory of the launch, where they stay. Shared variables become one, so
 // that the compiler of machine code has no choice how to arrange them.
@@ -164,7 +164,7 @@ static void join_operand(Joined *j, PtxOperand *o) {
   }
 }
 
-// Their bytes; *dynamic: the one of a size that the launch gives, NULL: none
+// Returns their bytes; *dynamic: the variable whose size the launch gives, NULL: none
 uint32_t shared_join(PtxFunc *f, PtxVar *into, PtxVar **dynamic) {
   Joined j = {.into = into};
   for (uint32_t i = 0; i < f->nstmts; i++) {

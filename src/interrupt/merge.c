@@ -1,8 +1,8 @@
 // Functions that call interrupts and cannot be inlined, because they call themselves or are called
 // through pointers: their bodies are put into the kernel, once each, and calls become branches.
 // Activations keep parameters, results, local variables, and the registers that they need after a
-// call on a stack, a local variable of the kernel. The kernel has no calls of them any more: what
-// suspends a thread need not know of functions.
+// call on a stack, a local variable of the kernel. The kernel has no calls of them any more: code
+// that suspends a thread need not know of functions.
 //
 // A frame: the number of the call, results, parameters, local variables, saved registers.
 #include "interrupt/merge.h"
@@ -183,7 +183,7 @@ static void on_stack(Merge *g, PtxInstr *in, const PtxVar *v, int64_t at) {
   access_param_to_local(in);
 }
 
-// Its own parameters and results: in its frame.
+// Moves the function's own parameters and results to its frame.
 static void move_own(Merge *g, Merged *f) {
   PtxFunc *c = f->copy;
   uint32_t n = c->nreturns;
@@ -197,8 +197,9 @@ static void move_own(Merge *g, Merged *f) {
   }
 }
 
-// Those of a call: in the frame that the called function will have. Calls through pointers may lead
-// to functions that are not here: merge_calls.c gives them their .param variables.
+// Moves parameters and results of a call to the frame that the called function will have. Calls
+// through pointers may lead to functions that are not here: merge_calls.c gives them their .param
+// variables.
 static void move_of_call(Merge *g, const MergedCall *c) {
   const PtxOperand *back = &c->call->ops[0], *args = &c->call->ops[2];
   uint32_t n = back->nlist + args->nlist;
@@ -268,7 +269,8 @@ static void adopt(Merge *g, Merged *f, uint32_t number) {
   }
 }
 
-// Threads that are resumed use registers before they reach the function.
+// Declares the function's registers at the start of the kernel: threads that are resumed use them
+// before they reach the function.
 static void declare_first(Merge *g, const PtxFunc *c) {
   PtxFunc *k = g->kernel;
   PtxStmt *out = ARENA_ARRAY(&g->m->arena, PtxStmt, k->nstmts + c->nstmts + 1);

@@ -10,7 +10,7 @@ typedef struct Merged {  // a function in the kernel; the first is the kernel it
   PtxFunc *copy;
   PtxLabel *entry;
   uint32_t frame;  // its bytes on the stack; the kernel has none
-  uint32_t saves;  // where in it registers are kept while it calls
+  uint32_t saves;  // where in the frame registers are kept during calls
 } Merged;
 typedef struct MergedCall {
   PtxInstr *call;
@@ -27,7 +27,7 @@ typedef struct Merge {
   PtxReg *sp;      // the frame of the function that runs
   PtxVar *stack;   // a local variable of the kernel
   PtxLabel *back;  // where a function that returns goes
-  PtxInstr *last;  // … the instruction there is unreachable
+  PtxInstr *last;  // the instruction there, which is never executed
   PtxReg *overflows;
 } Merge;
 enum { FRAME_HEADER = 16 };  // of a frame: the number of the call

@@ -97,7 +97,7 @@ static bool fits(const PtxFunc *f, const PtxInstr *call) {
   return true;
 }
 
-// Between a .param variable and the stack.
+// Copies between a .param variable and the stack.
 static void copy_variable(Code *c, const Merge *g, PtxVar *v, int64_t at, bool to_stack) {
   uint64_t done = 0;
   while (done < v->size) {
@@ -122,8 +122,8 @@ static void copy_variable(Code *c, const Merge *g, PtxVar *v, int64_t at, bool t
   }
 }
 
-// The pointer is compared with the merged functions; else the call is made, with what is on the
-// stack.
+// Compares the pointer with the merged functions. If none matches, makes the call, with the
+// parameters from the stack.
 static void call_by_pointer(Calls *k, const MergedCall *call, uint32_t i) {
   const Merge *g = k->g;
   const PtxInstr *in = call->call;
@@ -166,7 +166,7 @@ static void go_back(Calls *k) {
   }
   c = body_cold(k->body);
   code_label(c, k->overflow);
-  EMIT(c, "mov.b32", opd_reg(k->g->overflows), opd_imm(0));  // emit.c says so
+  EMIT(c, "mov.b32", opd_reg(k->g->overflows), opd_imm(0));  // becomes emit_overflow
   code_emit(c, "exit", NULL, 0);
 }
 

@@ -84,8 +84,8 @@ static void clear(const Named *n, Code *c) {
 
 // --- a lane arrives or ends ---
 
-// own(0): the words of its barrier. The one that makes a warp complete clears its arrivals and
-// counts 32 threads; the one that makes the count complete begins the next phase.
+// own(0): the words of its barrier. The lane that completes its warp clears the warp's arrivals and
+// counts 32 threads; the lane that completes the count begins the next phase.
 static void lane_comes(Code *c, bool ends) {
   PtxReg *words = own(c, 0), *pair = own(c, 1), *arrived = own(c, 2), *ended = own(c, 3),
          *bit = own(c, 4), *old = own(c, 5), *needed = own(c, 6);

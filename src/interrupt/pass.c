@@ -18,7 +18,7 @@ typedef struct Splitting {
   VEC(InterruptKernel) kernels;
 } Splitting;
 
-// --- what the kernel is given ---
+// --- what is added to the kernel ---
 
 static PtxVar *new_parameter(PtxFunc *f) {
   Arena *a = &f->module->arena;
@@ -146,8 +146,8 @@ static bool barrier_comes_first(const Stops *s) {
   return found;
 }
 
-// Threads that leave run a little longer than in the program: other lanes of their warp may be at a
-// barrier meanwhile.
+// Turns bar into barrier. Threads that leave run a little longer than in the program, and other
+// lanes of their warp may be at a barrier meanwhile.
 static void free_barriers(Emitter *e) {
   const IrCfg *c = e->body->cfg;
   for (uint32_t i = 0; i < c->ninstrs; i++) {
@@ -232,14 +232,14 @@ static void describe(Splitting *p, const PtxFunc *f, const Stops *s, InterruptKe
       c->file = c->file ? arena_strdup(a, c->file) : NULL;
       c->text = arena_strdup(a, c->text ? c->text : "");
       for (uint32_t n = 0; n < c->nparams; n++) bytes += (c->param_bytes[n] + 3) / 4 * 4;
-      // the thread's place among the callers, which takes that of the arguments
+      // room for the thread's rank among the callers, which overwrites the arguments
       if (c->result_bytes && bytes == t->bytes) bytes += 4;
     }
     k->context_bytes = MAX(k->context_bytes, bytes);
   }
 }
 
-// A function that is called and waits for other threads could not be left there.
+// Refuses called functions that wait for other threads: a thread could not be suspended in them.
 static bool callees_wait(const PtxFunc *f, Error *err) {
   const PtxModule *m = f->module;
   bool calls = false;
@@ -387,14 +387,14 @@ static bool refuse_device_launch(const PtxFunc *f, Error *err) {
             "kernel %s calls interrupts (%s), and device code launches it: only the host can "
             "launch such a kernel",
             f->name, i < f->nstmts ? stops_place(&a, f, f->stmts[i].instr) : "in a function");
-  // here, since such a launch is not seen before it runs
+  // reported here, since we do not see such a launch before it runs
   static _Atomic bool is_said;
   if (!atomic_exchange(&is_said, true)) log_error("%s; the calls give their defaults", err->text);
   arena_free(&a);
   return false;
 }
 
-// What cannot be suspended is found out before anything is changed.
+// Finds what cannot be suspended before anything is changed.
 static bool can_split(PtxFunc *f, Error *err) {
   Stops stops = {0};
   if (stops_address_taken(f->module, f)) return refuse_device_launch(f, err);

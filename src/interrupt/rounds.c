@@ -17,8 +17,8 @@ InterruptMemory interrupt_memory(const InterruptKernel *k) {
                            .stopped = k->saves_blocks ? k->block_bytes : 0};
 }
 
-// Groups of places, if all threads of so many warps are suspended: a counter has as many as the
-// fullest of them.
+// Groups of places that suffice if all threads of so many warps are suspended: each counter gets as
+// many as the fullest one needs.
 static size_t place_groups(size_t warps) {
   enum { EXACT = 4096, FULLER = 16 };  // the fullest of all has less than 16 above the mean
   uint32_t counts[PLACE_COUNTERS] = {0}, most = 0;
@@ -172,7 +172,7 @@ static void describe_caller(const Group *g, uint32_t call, uint32_t number, wg_c
       .line = c->line};
 }
 
-// Its place is told when it is asked for: a handler may want one of a million.
+// Describes a caller only when the handler asks for it: it may want one of a million.
 static const wg_caller *caller(wg_interrupt *call, size_t i) {
   Group *g = (Group *)call;
   if (i >= call->count) return NULL;
@@ -217,7 +217,7 @@ static int report(wg_interrupt *call, size_t which, const char *text) {
   return g->device->report(g->device->user, &f);
 }
 
-// Tells of a call that was served; results that a kernel of the handler wrote are read back.
+// Reports a call that was served. Results that a kernel of the handler wrote are read back.
 static void tell_served(Group *g) {
   const InterruptDevice *d = g->device;
   const InterruptCall *c = &g->run->kernel->calls[g->first];

@@ -1,11 +1,11 @@
-// Where nobody of the block can be suspended: barriers and operations of lanes there stay as the
-// compiler made them, and threads end there without being counted.
+// Finds the code where no thread of the block can be suspended: barriers and operations of lanes
+// there stay as the compiler made them, and threads end there without being counted.
 //
 // A thread that is suspended is missing at the next barrier of its block, and the others notice it
-// there. So a barrier must be checked only if a call of an interrupt can come to it with no other
-// barrier in between. This holds where all threads come to the same barriers, one after the other
-// (ir_uniform_build). Where that is not known, one barrier that all come to as their n-th one can
-// still settle what is behind it, if no call is.
+// there. So a barrier must be checked only if a path leads from a call of an interrupt to it with
+// no other barrier in between. This holds where all threads come to the same barriers, one after
+// the other (ir_uniform_build). Where that is not known, one barrier that is the n-th one of all
+// threads can still settle the code behind it, if no call is there.
 #include "interrupt/stops.h"
 
 static bool comes_first(const IrCfg *c, uint32_t i, uint32_t before) {
@@ -21,12 +21,12 @@ static bool is_barrier(const PtxInstr *in) {
 }
 static bool is_end(const PtxInstr *in) { return in->op == OP_RET || in->op == OP_EXIT; }
 
-// Suspends threads of which nobody else of the block is waited for.
+// Suspends threads even if no other thread of the block is suspended.
 static bool is_source(const Stop *s) { return s->kind == STOP_CALL || s->kind == STOP_LOOP; }
 
 // --- intervals: what is executed between two barriers ---
 
-// From instruction `at` on, up to the next barriers; those, too.
+// Marks the instructions from `at` on, up to the next barriers and including them.
 static void mark_interval(Stops *s, uint32_t at, bool (*is_end_of_it)(const PtxInstr *in),
                           bool *marks) {
   const IrCfg *c = s->cfg;
@@ -61,7 +61,7 @@ static bool source_is_marked(const Stops *s, const bool *marks) {
   return false;
 }
 
-// Nobody waits for a handler's results before they differ.
+// Does it write a result of a call? A handler may give each thread its own.
 static bool is_result_of_call(void *user, const PtxInstr *in) {
   const Stops *s = user;
   for (uint32_t i = 0; i < s->ncalls; i++) {
@@ -87,7 +87,7 @@ static bool all_come_to_the_same(Stops *s) {
   return same;
 }
 
-// Ends that a thread can come to while another of its block is suspended, or will be.
+// Marks the ends that a thread can come to while another of its block is suspended, or will be.
 static void count_ends(Stops *s) {
   const IrCfg *c = s->cfg;
   for (uint32_t i = 0; i <= c->ninstrs; i++) {
@@ -111,7 +111,7 @@ static bool is_in_loop(const IrCfg *c, uint32_t i) {
   return c->blocks[c->block_of[i]].loop != IR_NONE;
 }
 
-// Each barrier that is not behind it comes before it, once.
+// true: every other barrier is behind this one, or comes before it exactly once.
 static bool is_same_for_all(const IrCfg *c, uint32_t barrier) {
   if (is_in_loop(c, barrier)) return false;
   for (uint32_t i = 0; i < c->ninstrs; i++) {

@@ -32,8 +32,8 @@ static bool is_our_header(const char *path) {
   return name && !strncmp(name, "warpgrind", strlen("warpgrind"));
 }
 
-// Where the program's own code has it: not in our header nor in one of the toolkit, and not in the
-// function of this name that the declaration of an interrupt defines.
+// The place of an instruction in the program's own code: not in our header nor in one of the
+// toolkit, and not in the function of this name that the declaration of an interrupt defines.
 static const SitePlace *own_place(Arena *a, const PtxFunc *f, const PtxInstr *in,
                                   const char *declared) {
   const SitePlace *places;
@@ -103,7 +103,7 @@ static bool read_call(Stops *s, Stop *stop, const IrProvenance *from, Error *err
 
 // --- where threads wait for each other ---
 
-// __syncthreads() and its like with a result, by any number.
+// __syncthreads() and its variants with a result, with any number of a barrier.
 bool stops_is_block_barrier(const PtxInstr *in) {
   if (ptx_op_order(in->op) != ORDER_BLOCK || in->guard) return false;
   unsigned id = ptx_has(in, MOD_RED) ? 1 : 0;
@@ -125,7 +125,7 @@ static const char *counts_bytes(const PtxInstr *in) {
   return NULL;
 }
 
-// What keeps state that cannot be saved, or waits in a way that cannot be left.
+// Names state that cannot be saved, or a wait that cannot be left; NULL: neither.
 static const char *unsavable(const PtxInstr *in) {
   if (!strncmp(ptx_op_name(in->op), "tcgen05.", strlen("tcgen05."))) return "tcgen05 memory";
   switch (ptx_op_order(in->op)) {
@@ -163,7 +163,7 @@ static bool has_shared(const IrCfg *c) {
   return false;
 }
 
-// Generic addresses may lead there; so may functions that are given one.
+// Generic addresses may lead to shared memory; so may functions that are given one.
 static bool uses_shared(const PtxInstr *in) {
   if (in->op == OP_CALL) return true;
   return (in->space == SPACE_SHARED || in->space == SPACE_GENERIC) &&
@@ -188,8 +188,8 @@ void stops_mark_from(Arena *a, const IrCfg *c, uint32_t at, bool *marks) {
   }
 }
 
-// By instruction: it may be executed by a thread that was suspended. All others need no care: no
-// suspended thread is missing there, and what they use of shared memory is not used again.
+// Marks the instructions that a suspended thread may still execute. All others need no care: no
+// suspended thread is missing there, and the shared memory that they use is not used again.
 static bool *after_stops(Stops *s) {
   bool *after = ARENA_ARRAY(&s->arena, bool, s->cfg->ninstrs + 1);
   for (uint32_t i = 0; i < s->n; i++) stops_mark_from(&s->arena, s->cfg, s->list[i].at, after);
@@ -220,7 +220,7 @@ static bool add_cluster_barrier(Stops *s, uint32_t i, Error *err) {
   return true;
 }
 
-// Shared memory of another block, which must not have left: its barriers make sure of that.
+// Refuses shared memory of another block, unless barriers of the cluster keep that block there.
 static bool check_remote(const Stops *s, const bool *after, Error *err) {
   for (uint32_t i = 0; i < s->cfg->ninstrs; i++) {
     const PtxInstr *in = s->cfg->instrs[i];
@@ -231,7 +231,7 @@ static bool check_remote(const Stops *s, const bool *after, Error *err) {
   return true;
 }
 
-// It reads what other threads write meanwhile.
+// Does the loop read memory that other threads write meanwhile?
 static bool polls(const IrCfg *c, uint32_t loop) {
   for (uint32_t i = 0; i < c->ninstrs; i++) {
     const PtxInstr *in = c->instrs[i];
@@ -243,8 +243,8 @@ static bool polls(const IrCfg *c, uint32_t loop) {
   return false;
 }
 
-// A thread that waits for the hardware alone, or for threads that cannot be suspended yet: if they
-// could, the mbarrier would be behind a call.
+// Does the loop wait for an mbarrier? Then it waits for the hardware alone, or for threads that
+// cannot be suspended yet: if they could, the mbarrier would be behind a call.
 static bool has_mbarrier(const IrCfg *c, uint32_t loop) {
   for (uint32_t i = 0; i < c->ninstrs; i++)
     if (ptx_op_order(c->instrs[i]->op) == ORDER_MBARRIER && ir_in_loop(c, c->block_of[i], loop))
@@ -300,7 +300,7 @@ static bool add_waits(Stops *s, Error *err) {
 
 // --- all of them ---
 
-// Calls of one interrupt side by side, in the order of the source.
+// Puts calls of one interrupt side by side, in the order of the source.
 static int by_interrupt(const void *a, const void *b) {
   const Stop *x = a, *y = b;
   int order = strcmp(x->call.name, y->call.name);

@@ -31,7 +31,7 @@ typedef struct Stop {
 } Stop;
 
 // How threads leave a block of which one is suspended, so that its shared memory is saved when all
-// have left. All but COUNTED cost nothing where nobody is suspended.
+// have left. All but COUNTED cost nothing where no thread is suspended.
 typedef enum {
   LEAVING_COUNTED,   // each thread counts itself in shared memory, those that end, too
   LEAVING_TOGETHER,  // if one is suspended, all will be: those count themselves
@@ -85,7 +85,7 @@ const char *stops_place(Arena *a, const PtxFunc *f, const PtxInstr *in);
 bool stops_refuse(Error *err, const PtxFunc *f, const PtxInstr *in, const char *what);
 
 // --- settled.c ---
-// Drops stops at which nobody can be missing; fills counted and leaving.
+// Drops stops at which no thread can be missing; fills counted and leaving.
 void settled_find(Stops *s);
 
 // --- live.c: fills saved and again ---
@@ -99,17 +99,17 @@ void stops_live_at(const IrCfg *c, const IrLiveness *live, uint32_t at, bool beh
 const PtxVar *trace_variable(const IrCfg *c, const IrDefs *defs, const PtxReg *r);
 
 // --- describe.c ---
-// What the program says of the interrupt: the variable that the marker points to.
+// Reads the program's description of the interrupt. v: the variable that the marker points to.
 bool stops_describe(const PtxFunc *f, Arena *a, const PtxVar *v, InterruptCall *out);
 
 // --- memory.c: variables of the kernel become memory that can be kept ---
-// Local variables move to memory of the launch: their bytes; 0: there are none.
+// Bytes of the local variables, which move to memory of the launch; 0: there are none.
 uint32_t locals_bytes(const PtxFunc *f);
 void locals_move(PtxFunc *f, PtxReg *base);
-// … or to base + offset, which is local memory as well
+// moves them to base + offset, which is local memory as well
 void locals_move_by(PtxFunc *f, PtxReg *base, uint32_t offset);
-// Shared variables become one, `into`: their bytes. *dynamic: the one of a size that the launch
-// gives, NULL: none
+// Joins the shared variables into one, `into`, and returns their bytes. *dynamic: the variable
+// whose size the launch gives, NULL: none
 uint32_t shared_join(PtxFunc *f, PtxVar *into, PtxVar **dynamic);
 
 // The workspace of a cooperative launch stays the same when it is entered again.
@@ -118,7 +118,7 @@ void workspace_keep(PtxFunc *f, PtxVar *launch);
 // --- mbarriers.c: those that only threads of the block arrive at become words of shared memory ---
 bool mbarriers_replace(PtxFunc *f, Program *p, Error *err);
 
-// --- named_barriers.c: barriers of a part of the block, too ---
+// --- named_barriers.c: so do barriers of a part of the block ---
 bool named_barriers_replace(PtxFunc *f, Program *p, Error *err);
 
 // --- pass.c ---
@@ -127,7 +127,7 @@ bool stops_address_taken(const PtxModule *m, const PtxFunc *f);
 PtxReg *stops_new_register(PtxFunc *f, PtxType type, const char *name);  // nothing uses it yet
 
 // --- merge.c: functions that call interrupts and cannot be inlined ---
-#define MERGE_OVERFLOW INTERRUPT_REG_PREFIX "overflow"  // a register: writing it says so
+#define MERGE_OVERFLOW INTERRUPT_REG_PREFIX "overflow"  // writes to it become emit_overflow
 typedef enum { MERGE_DONE, MERGE_IMPOSSIBLE, MERGE_FAILED } MergeResult;  // FAILED: err
 MergeResult merge_functions(PtxFunc *kernel, Program *p, uint32_t *stack_bytes, Error *err);
 
@@ -161,7 +161,7 @@ typedef struct Emitter {
   PtxReg *number;        // .b32: of the block, set at the entry; NULL: special registers tell
   PtxLabel *leave;       // LEAVING_WAITS: where suspended threads wait; NULL: none does
 } Emitter;
-// What threads of a block know of each other, in shared memory.
+// Words in shared memory by which threads of a block know of each other.
 // WORD_LEFT: threads that have left, and ONE_SUSPENDED for each that is suspended.
 // WORD_SAVER: one of them saves the block. WORD_WARPS: the suspended lanes of each warp
 enum { WORD_LEFT = 0, WORD_SAVER = 4, WORD_WARPS = 8, WORDS_BYTES = 8 + 32 * 4 + 8 };
@@ -184,7 +184,7 @@ static inline void load_launch(Emitter *e, Code *c, PtxReg *to, unsigned offset)
 
 // --- gate.c ---
 void gate_emit(Emitter *e);  // the first kernel asks whether it may begin
-// Tells the next launch and the host of news, or goes to said where nobody wants to know.
+// Tells the next launch and the host of news, or goes to `said` if the host does not ask.
 void gate_tell(Emitter *e, Code *c, unsigned news, PtxLabel *said);
 
 // --- clusters.c: all but the first do nothing where the kernel has no barrier of a cluster ---

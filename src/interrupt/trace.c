@@ -12,7 +12,7 @@ static bool same_place(const PtxOperand *a, const PtxOperand *b) {
   return a->list[0].kind == OPD_VAR && a->list[0].var == b->list[0].var;
 }
 
-// What the only store to the place of this load stores; NULL: there are several, or none
+// The value of the only store to the place that this load reads; NULL: there are several, or none
 static const PtxOperand *stored_value(const IrCfg *c, const PtxInstr *load) {
   const PtxOperand *found = NULL;
   for (uint32_t i = 0; i < c->ninstrs; i++) {

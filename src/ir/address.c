@@ -1,10 +1,9 @@
-// address: an address as object + scale * index + offset, read off the instructions that compute
-// it.
+// address: splits an address into object + scale * index + offset, by following the instructions
+// that compute it.
 //
-// Only registers written once, unguarded, are looked through: what they hold where the address is
-// used is what they held where it was computed. The index itself may be written more often, if not
-// between being read and the access. An address that cannot be taken apart is its own index with
-// scale 1.
+// Follows only registers with a single, unguarded write: they still hold where the address is used
+// what they held where it was computed. The index may be written more often, but not between its
+// read and the access. An address that cannot be split is its own index, with scale 1.
 #include "ir/ir.h"
 
 enum { DEEPEST = 24 };
@@ -47,7 +46,7 @@ const PtxInstr *ir_single_def(const IrDefs *d, const PtxReg *r) {
   return i == IR_NONE || i == IR_SEVERAL ? NULL : d->cfg->instrs[i];
 }
 
-// A sum under construction. ok: everything met so far fits the form.
+// A sum under construction. ok: all terms so far fit the form.
 // bytes: of the address
 typedef struct Sum {
   const IrDefs *d;
@@ -120,8 +119,8 @@ static bool is_float(const PtxInstr *in) {
   return in->ntypes && ptx_type_kind(in->types[0]) == KIND_FLOAT;
 }
 
-// cvt.*64.*32 of a 32-bit register. Of a 64-bit register it takes the lower half, and that is no
-// register that a check could compare.
+// cvt.*64.*32 of a 32-bit register. From a 64-bit register it takes the lower half: no register
+// holds that half alone, so no check could compare it.
 static bool widens_register(const PtxInstr *in) {
   return in->ntypes == 2 && ptx_type_size(in->types[0]) == 8 && ptx_type_size(in->types[1]) == 4 &&
          ptx_type_kind(in->types[1]) != KIND_FLOAT && in->ops[1].kind == OPD_REG &&
@@ -136,7 +135,7 @@ static int64_t wide_factor(const PtxInstr *in, int64_t n) {
 
 static void add_term(Sum *s, const PtxOperand *o, uint32_t read, int64_t scale, int depth);
 
-// What is widened is an index as a whole: the 32-bit arithmetic behind it may wrap where a 64-bit
+// A widened register is one index: the 32-bit arithmetic that computes it may wrap where a 64-bit
 // sum would not.
 static void add_product(Sum *s, const PtxInstr *in, uint32_t at, int64_t scale, int depth) {
   int64_t factor;
@@ -156,7 +155,7 @@ static bool is_param_load(const IrDefs *d, const PtxReg *r) {
   return in && in->op == OP_LD && in->space == SPACE_PARAM;
 }
 
-// A constant or an address: what makes a sum worth taking apart.
+// A constant or an address: a sum that contains one is worth splitting.
 static bool is_part(const Sum *s, const PtxOperand *o) {
   int64_t n;
   return o->kind == OPD_VAR || constant(s->d, o, &n) ||
@@ -176,14 +175,13 @@ static void add_register(Sum *s, const PtxReg *r, uint32_t read, int64_t scale, 
           return;
         }
         break;
-      case RESULT_ADDRESS:  // what is made an address of a space is the object's address, or a sum
-                            // with it
+      case RESULT_ADDRESS:  // its operand is the object's address, or a sum with it
         if (in->ops[1].kind == OPD_REG && origin.kind == IR_FROM_PARAM &&
             is_param_load(s->d, in->ops[1].reg))
           break;
         add_term(s, &in->ops[1], at, scale, depth + 1);
         return;
-      case RESULT_ADD:  // two indices are one, their sum
+      case RESULT_ADD:  // a sum of two indices is one index
         if (!is_part(s, &in->ops[1]) && !is_part(s, &in->ops[2])) break;
         add_term(s, &in->ops[1], at, scale, depth + 1);
         add_term(s, &in->ops[2], at, scale, depth + 1);
@@ -226,7 +224,7 @@ static void add_register(Sum *s, const PtxReg *r, uint32_t read, int64_t scale, 
         break;
       default: break;
     }
-  // not an address computed from it
+  // is_start: r holds the pointer itself, not an address computed from it
   bool is_start = in && (in->op == OP_CVTA || is_param_load(s->d, r));
   if (is_start && ir_is_object(origin) && origin.is_pointer && scale == 1 && !s->has_base) {
     s->has_base = true;

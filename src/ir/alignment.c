@@ -1,4 +1,4 @@
-// alignment: which power of two divides a register, whatever it holds.
+// alignment: finds the power of two that divides every value of a register.
 //
 // Fixpoint over registers, downwards: every register starts as divisible by the largest power
 // looked at, each write lowers it to what the instruction leaves. Low bits survive truncation and
@@ -39,14 +39,14 @@ static Bits sum(Bits a, Bits b, bool subtract) {
   return lower(a, b);
 }
 
-// What a parameter's own low bits are is not known.
+// The low bits of a parameter itself are not known.
 static Bits known(Bits b) { return b.based ? nothing : b; }
 
 static Bits product(Bits a, Bits b) {
   return (Bits){(uint8_t)MIN(known(a).zeros + known(b).zeros, IR_ALIGNMENT_MOST), false};
 }
 
-// Bits a mask clears are zero whatever they were.
+// A mask makes the bits it clears zero.
 static Bits masked(Bits a, Bits b) { return (Bits){MAX(known(a).zeros, known(b).zeros), false}; }
 
 static bool is_integer(const PtxInstr *in) {

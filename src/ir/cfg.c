@@ -28,7 +28,7 @@ static void mark_named(const PtxLabel *label, bool *named, uint32_t n) {
     if (label->targets[i] && label->targets[i]->id < n) named[label->targets[i]->id] = true;
 }
 
-// By label: an instruction names it, by itself or in a list of branch targets.
+// For each label: whether an instruction names it, directly or in a list of branch targets.
 static bool *named_labels(IrCfg *c) {
   bool *named = ARENA_ARRAY(&c->arena, bool, c->func->nlabels + 1);
   for (uint32_t i = 0; i < c->ninstrs; i++)

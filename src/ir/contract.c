@@ -65,7 +65,7 @@ static PtxInstr *emit_unary(Rewriter *w, PtxOp op, PtxType op_type, PtxOperand d
 }
 
 static bool is_constant(const Rewriter *w, const PtxOperand *o, uint64_t *bits) {
-  // A register made here is never asked about.
+  // never called for registers that this pass made
   return contract_constant(&w->facts, o, bits);
 }
 
@@ -134,8 +134,8 @@ static void emit_reciprocal(Rewriter *w, PtxOperand d, PtxOperand a, bool ftz,
   in->nmods = (uint8_t)(mods - in->mods);
 }
 
-// What the fused additions read instead of the product: its sources, or copies made where it was
-// computed. An addition may stand before its product in the text, so this is settled first.
+// Chooses what the fused additions read instead of the product: its sources, or copies made where
+// the product was computed. Runs first, because an addition may precede its product in the text.
 static void choose_sources(Rewriter *w) {
   for (uint32_t i = 0; i < w->c->ninstrs; i++) {
     const ContractStep *s = &w->plan->steps[i];

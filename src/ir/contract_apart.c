@@ -89,8 +89,8 @@ static bool reads_marked(const PtxInstr *in, const bool *marked) {
   return false;
 }
 
-// A multiplication that ptxas makes a move or a constant of, but would not with .rn. Fused or not,
-// the sum is the same.
+// A multiplication that ptxas turns into a move or a constant, but would not with .rn. The sum is
+// the same, fused or not.
 static bool is_trivial(const PtxInstr *in, const ContractFacts *facts) {
   uint64_t a, b;
   if (in->op != OP_MUL) return false;
@@ -100,8 +100,8 @@ static bool is_trivial(const PtxInstr *in, const ContractFacts *facts) {
          (cb && contract_is_one(in->types[0], b));
 }
 
-// The last multiplication by a constant that reads each register, by place in the order; and how
-// many there are.
+// Per register: the last multiplication by a constant that reads it, as a place in the order, and
+// the number of such multiplications.
 typedef struct Scaling {
   uint64_t last;
   uint32_t count;
@@ -117,10 +117,10 @@ static bool reads_scaled(const PtxInstr *in, const ContractFacts *facts, int k) 
          contract_constant(facts, &in->ops[3 - k], &bits);
 }
 
-// Whether what instruction i writes to register r may be multiplied by a constant afterwards.
+// Whether the value that instruction i writes to register r may later be multiplied by a constant.
 static bool is_scaled_later(const IrCfg *c, const ContractFacts *facts, const Scaling *scaling,
                             uint32_t i, uint32_t r) {
-  uint32_t own = 0;  // x = x * 2 reads another x
+  uint32_t own = 0;  // x = x * 2 reads the old x
   for (int k = 1; k < 3; k++)
     own += reads_scaled(c->instrs[i], facts, k) && c->instrs[i]->ops[k].reg->id == r;
   if (scaling[r].count == own) return false;

@@ -1,22 +1,20 @@
-// contract_plan: which mul and add instructions ptxas (CUDA 13.0) makes one FMA of.
+// contract_plan: predicts which mul and add instructions ptxas (CUDA 13.0) fuses into one FMA.
 //
 // Found by experiment (tests/ir/contract_gen.py holds the shapes, docs/ir.md the account), the same
 // from sm_75 to sm_120:
 //  1. Only inside one basic block, as ptxas sees blocks: straight-line code is one block, but
-//  instructions that become
-//     code with branches cut it (division, fences, calls, guarded memory accesses …: cuts_block
-//     below). A product with an immediate, a kernel parameter or a constant variable is fused in
-//     any block its value reaches unmerged.
+//     instructions that become code with branches cut it (division, fences, calls, guarded memory
+//     accesses …: cuts_block below). A product with an immediate, a kernel parameter or a constant
+//     variable is fused in any block its value reaches unmerged.
 //  2. Only a product without guard, rounding mode or .sat, whose every use is an add or sub of the
-//  same type and .ftz
-//     without rounding mode. Moves and negations in between are looked through; dead code does not
-//     count.
+//     same type and .ftz, without rounding mode. Moves and negations in between are ignored; dead
+//     code does not count.
 //  3. An addition takes one product. Products with a single use are placed first, in program order,
-//  first operand
-//     first; then those with several uses, of two the one with fewer. A product that is the addend
-//     of an FMA is stuck. Packed types have only the second round.
+//     first operand first. Products with several uses follow; of two, the one with fewer uses comes
+//     first. A product that is the addend of an FMA is never fused. Packed types have only the
+//     second round.
 //  4. x + x is not fused, nor a sum of two equal products with single uses. A product with +1 or -1
-//  is a move, not a product.
+//     is a move, not a product.
 #include "ir/contract.h"
 
 enum { NO_VALUE = UINT32_MAX };
@@ -77,8 +75,8 @@ static bool is_quick_division(const PtxInstr *in) {
          (ptx_has(in, MOD_APPROX) || ptx_has(in, MOD_FULL));
 }
 
-// A quick division is a product with a reciprocal, and a reciprocal that keeps subnormals ends in a
-// scaling.
+// An approximate division is a product with a reciprocal. A reciprocal that keeps subnormals ends
+// in a multiplication by a scale.
 bool contract_makes_product(const PtxInstr *in) {
   if (in->op == OP_MUL) return contract_is_candidate(in);
   if (in->op == OP_RCP)
@@ -235,9 +233,9 @@ static bool is_product(const Planner *p, const PtxInstr *in) {
   return !(ca && contract_is_one(in->types[0], a)) && !(cb && contract_is_one(in->types[0], b));
 }
 
-// Whether PTX has words for a fused addition with this product. A division written as rcp and fma
-// computes the same, but ptxas schedules and shares it otherwise; only a constant divisor is folded
-// in both.
+// Whether PTX can express a fused addition with this product. For a division, rcp and fma compute
+// the same, but ptxas schedules and shares them differently; only a constant divisor is folded in
+// both forms.
 static bool is_expressible(const Planner *p, const PtxInstr *product) {
   uint64_t bits;
   return product->op == OP_MUL ||
@@ -288,7 +286,7 @@ static bool is_mobile(const Planner *p, const PtxInstr *in) {
   return contract_is_banked(&p->facts, &in->ops[1]) || contract_is_banked(&p->facts, &in->ops[2]);
 }
 
-// Whether a product's source may have another value where the addition is.
+// Whether a source of the product may have changed before the addition.
 static bool is_stale(const Planner *p, const Value *product, const PtxOperand *source,
                      uint32_t version) {
   if (source->kind != OPD_REG || p->facts.once[source->reg->id]) return false;
@@ -356,7 +354,7 @@ static void scan_instruction(Planner *p, uint32_t i) {
   Writes w = {.p = p, .merges = in->guard, .value = NO_VALUE};
   bool negated = false;
   if (p->dead[i]) {
-    // keeps its place, counts for nothing
+    // a dead instruction keeps its place but does not use its operands
   } else if (is_addition(in)) {
     note_addition(p, i);
   } else if (is_copy(in, &negated)) {
@@ -386,8 +384,8 @@ static void scan_instruction(Planner *p, uint32_t i) {
   if (!p->dead[i] && cuts_block(p, in)) p->region++;
 }
 
-// The block that straight-line code goes on in: the only successor, with no other way in. A guarded
-// ret, exit or trap is a branch.
+// The block in which straight-line code continues: the only successor, if it has no other
+// predecessor. A guarded ret, exit or trap is a branch.
 static uint32_t continuation(const IrCfg *c, uint32_t block) {
   const IrBlock *b = &c->blocks[block];
   if (b->nsucc != 1 || b->succ[0] == 0) return IR_NONE;
@@ -413,7 +411,7 @@ static void scan_chain(Planner *p, const IrLiveness *live, uint32_t block) {
     uint32_t r = p->touched.data[i];
     bool negated, ftz;
     uint32_t root = root_of(p, p->current[r], &negated, &ftz);
-    // holds it for good
+    // the register keeps the product in all later blocks
     if (root != NO_VALUE && p->values.data[root].mobile && p->facts.once[r]) continue;
     if (out[r / 64] >> (r % 64) & 1) block_value(p, p->current[r]);
     forget(p, r);
@@ -495,7 +493,7 @@ static void write_plan(Planner *p) {
     steps[s->mul].save_a |= a->stale_a[s->operand];
     steps[s->mul].save_b |= a->stale_b[s->operand];
     left[a->fused]--;
-    // ptxas negates packed bfloat16 inside the FMA, but has no PTX for it.
+    // ptxas negates packed bfloat16 inside the FMA, but PTX cannot express that.
     uint64_t bits;
     bool const_product = mul->op == OP_MUL && (contract_constant(&p->facts, &mul->ops[1], &bits) ||
                                                contract_constant(&p->facts, &mul->ops[2], &bits));

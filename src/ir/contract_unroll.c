@@ -1,8 +1,8 @@
 // contract_unroll: loops that ptxas may unroll completely before it fuses.
 //
-// Unrolling puts what were different iterations into one block, and the code before the loop with
-// it. Whether ptxas does so depends on sizes we do not know; the contract pass leaves pairs alone
-// that only meet across such a loop.
+// Unrolling puts several iterations and the code before the loop into one block. Whether ptxas
+// unrolls depends on sizes we do not know, so the contract pass leaves a pair alone that meets only
+// across such a loop.
 #include "ir/contract.h"
 
 typedef struct Counter {  // what is known of one register

@@ -1,8 +1,8 @@
-// decides: the registers that a loop goes on by.
+// decides: finds the registers that decide whether a loop continues.
 //
-// What its branches test is followed back inside the loop through everything it is computed from,
-// addresses of loads among it. If these registers are at one place what they were there before, and
-// memory is too, the loop will do again what it did since then, and never end.
+// Follows the operands of its branches back inside the loop to everything they are computed from,
+// including the addresses of loads. If at some place these registers and memory are as they were
+// there before, the loop repeats what it did in between, and never ends.
 #include "ir/internal.h"
 
 typedef struct Marks {
@@ -25,7 +25,7 @@ static bool is_poll(const PtxInstr *in) {
   return ptx_has(in, MOD_VOLATILE) || ptx_has(in, MOD_RELAXED) || ptx_has(in, MOD_ACQUIRE);
 }
 
-// Time goes on, whatever the loop does; which lanes run together is the scheduler's.
+// Clocks advance whatever the loop does; the scheduler decides which lanes run together.
 static bool reads_time(const PtxInstr *in) {
   bool found = in->op == OP_ACTIVEMASK;
   for (unsigned k = 1; k < in->nops; k++)
@@ -36,7 +36,7 @@ static bool reads_time(const PtxInstr *in) {
   return found;
 }
 
-// *reads: something is loaded from memory. false: something depends on other threads.
+// Marks the deciding registers. *reads: some depend on loads. false: other threads matter, too.
 static bool mark(const IrCfg *c, uint32_t loop, Marks *m, bool *reads) {
   const IrLoop *l = &c->loops[loop];
   bool meets = false;  // other threads, or the loop itself, may change memory while it runs

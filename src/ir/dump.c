@@ -14,7 +14,7 @@ static const char *class_of(const IrUniform *u, const PtxInstr *in) {
   return names[class];
 }
 
-// One line an instruction: how often it need be executed for a warp, going by what it writes.
+// One line per instruction: its class, the highest among the registers it writes.
 void ir_dump_uniform(const IrCfg *c, const IrUniform *u, Str *out) {
   for (uint32_t b = 0; b < c->nblocks; b++) {
     str_printf(out, "  B%u:%s\n", b, u->block_divergent[b] ? " divergent" : "");

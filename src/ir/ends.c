@@ -1,9 +1,9 @@
 // ends: what must happen for a loop to end.
 //
-// Every way out of the loop has a condition. What the condition compares is followed back inside
-// the loop, through moves and conversions, to where it changes: a register that moves by a fixed
-// step, one that moves by a register of the loop's outside (whose value may be 0), something read
-// from memory that another thread or the host must change, or nothing at all.
+// Every exit of the loop has a condition. Follows the compared values back inside the loop, through
+// moves and conversions, to where they change: a register that moves by a fixed step, one that
+// moves by a register from outside the loop (whose value may be 0), a value read from memory that
+// another thread or the host must change, or nothing at all.
 #include "ir/ir.h"
 
 typedef struct Search {
@@ -46,9 +46,9 @@ static bool same_operand(const PtxOperand *a, const PtxOperand *b) {
          (a->kind == OPD_REG ? a->reg == b->reg : a->kind == OPD_INT && a->imm == b->imm);
 }
 
-// What moves `r` in each turn. Backwards through moves and additions of what the loop does not
-// change, one reaches a register that comes back to itself from one turn to the next; on the way
-// around it one and the same step is added, once or, in a loop that was unrolled, several times.
+// Finds the step that each iteration adds to `r`. Follows moves and additions of loop-invariant
+// operands backwards until a register recurs: from one iteration to the next it depends on itself.
+// All additions on that cycle must add the same step: one, or several in an unrolled loop.
 static bool find_step(const Search *s, const PtxReg *r, const PtxOperand **step, bool *halves) {
   enum { HOPS = 40 };
   struct {
@@ -99,11 +99,11 @@ static void watch(IrLoopEnd *e, const Search *s, const PtxOperand *o) {
   else e->all_watched = false;
 }
 
-// --- turns that were counted before the loop ---
+// --- iterations counted before the loop ---
 //
-// Compilers count the turns of `for (i = a; i < n; i += step)` where they unroll it: (n - a - 1) /
-// step + 1. With a step of 0 that is all ones, and what looks like a counter that ends turns 2³²
-// times.
+// Compilers that unroll `for (i = a; i < n; i += step)` first compute the number of iterations:
+// (n - a - 1) / step + 1. With a step of 0 the division gives all ones: the loop seems to count to
+// an end, but runs 2³² times.
 
 static void note_before(void *ctx, PtxReg **reg, bool is_def) {
   Defs *d = ctx;
@@ -123,7 +123,7 @@ static void find_writes_before(Search *s) {
     if (!s->inside[s->c->block_of[i]]) ptx_visit_regs(s->c->instrs[i], note_before, &(Defs){s, i});
 }
 
-// The step, or a multiple of it that was made before the loop.
+// Whether o is the step, or a multiple of it computed before the loop.
 static bool is_multiple(const Search *s, const PtxOperand *o, const PtxReg *step) {
   if (o->kind != OPD_REG || !is_fixed(s, o)) return false;
   uint32_t def = s->before[0][o->reg->id];
@@ -137,7 +137,7 @@ static bool is_multiple(const Search *s, const PtxOperand *o, const PtxReg *step
   return false;
 }
 
-// What the loop moves by the step, from turn to turn.
+// Finds the register that the loop moves by the step in each iteration.
 static PtxReg *moved_by(const Search *s, const PtxReg *step) {
   for (uint32_t i = 0; i < s->c->ninstrs; i++) {
     const PtxInstr *in = s->c->instrs[i];
@@ -180,13 +180,13 @@ static bool counted_by_division(Search *s, const PtxOperand *counter, IrLoopEnd 
   uint32_t watched = e->nwatched;
   find_writes_before(s);
   if (!find_divisor(s, counter, 6, e)) return false;
-  for (uint32_t i = 0; i < watched; i++)  // what shows that the loop moves is the index
+  for (uint32_t i = 0; i < watched; i++)  // the index shows that the loop moves, not the counter
     if (e->watched[i] == counter->reg) e->watched[i] = e->watched[--e->nwatched];
   watch(e, s, &(PtxOperand){.kind = OPD_REG, .reg = (PtxReg *)e->index});
   return true;
 }
 
-// Where the register's value comes from in the loop: through what only changes its form.
+// Finds the load that gives the register its value, through instructions with one varying operand.
 static uint32_t source_of(const Search *s, const PtxReg *r) {
   for (int hops = 0; hops < 8; hops++) {
     uint32_t def = s->def[r->id];
@@ -207,9 +207,9 @@ static uint32_t source_of(const Search *s, const PtxReg *r) {
   return IR_SEVERAL;
 }
 
-// The register of a load's address, where the loop changes it.
+// The address register of a load, if the loop changes it.
 static const PtxReg *moving_address(const Search *s, const PtxInstr *load) {
-  // it polls
+  // a poll: only other threads can end the loop
   if (ptx_op_classes(load) & CLASS_ATOMIC || ptx_has(load, MOD_VOLATILE) ||
       ptx_has(load, MOD_RELAXED) || ptx_has(load, MOD_ACQUIRE))
     return NULL;
@@ -218,7 +218,7 @@ static const PtxReg *moving_address(const Search *s, const PtxInstr *load) {
     if (o->kind != OPD_ADDR || o->nlist != 1 || o->list[0].kind != OPD_REG) continue;
     const PtxReg *r = o->list[0].reg;
     const PtxInstr *in = NULL;
-    // computed anew from what stays the same
+    // an address recomputed from fixed values does not move
     for (int hops = 0; hops < 8 && (in = only_def(s, r)); hops++) {
       const PtxOperand *from = NULL;
       for (unsigned n = 1; n < in->nops; n++)
@@ -240,7 +240,7 @@ static IrLoopEndKind judge(Search *s, const PtxReg *p, uint32_t at, int depth, I
   const PtxInstr *test = only_def(s, p);
   bool joins = test && (test->op == OP_AND || test->op == OP_OR || test->op == OP_NOT) && depth < 4;
   for (unsigned k = 1; joins && k < test->nops; k++) joins &= test->ops[k].kind == OPD_REG;
-  if (joins) {  // several conditions: what each compares decides, and a counter alone does not
+  if (joins) {  // several conditions: each counts, and a counter alone does not end the loop
     IrLoopEndKind kind = IR_END_FIXED;
     for (unsigned k = 1; k < test->nops; k++) {
       IrLoopEndKind one = judge(s, test->ops[k].reg, at, depth + 1, e);
@@ -270,7 +270,7 @@ static IrLoopEndKind judge(Search *s, const PtxReg *p, uint32_t at, int depth, I
     } else if ((source = source_of(s, o->reg)) < IR_SEVERAL) {
       const PtxReg *moves = moving_address(s, s->c->instrs[source]);
       kind = MAX(kind, moves ? IR_END_OPEN : IR_END_WAITS);
-      // it goes through memory: where it is says whether it moves
+      // the loop walks through memory: its address shows whether it moves
       if (moves) watch(e, s, &(PtxOperand){.kind = OPD_REG, .reg = (PtxReg *)moves});
       else e->load = source;
     } else kind = IR_END_OPEN;

@@ -13,7 +13,7 @@ void loops_find(IrCfg *c);
 // order.c: rewrites order and blocks[].rpo so that every loop is contiguous. Needs loops.
 void order_by_loops(IrCfg *c);
 
-// liveness.c: as if the instructions marked dead (NULL: none) were not there.
+// liveness.c: ignores the instructions marked dead (NULL: none).
 IrLiveness *liveness_without(const IrCfg *c, const bool *dead);
 
 #endif

@@ -29,7 +29,7 @@ static IrOrigin join(IrOrigin a, IrOrigin b) {
     a.is_null &= b.is_null;
     return a;
   }
-  // p or nothing: whoever follows the null is outside of p's object as well
+  // p or null: an access through null is out of bounds of p's object as well
   if (ir_is_object(a) && b.is_null) return a;
   if (ir_is_object(b) && a.is_null) return b;
   return unknown;

@@ -1,12 +1,13 @@
-// range: between which bounds an address lies, relative to the variable it was computed from,
-// whatever the program is given.
+// range: bounds an address relative to the variable it was computed from, for any input of the
+// program.
 //
-// Intervals of the integer registers that addresses in variables depend on, for each basic block:
-// forwards, joined where paths meet, narrowed by what a branch has compared; what was computed from
-// it before the comparison, and would still be the same, is narrowed with it. A bound that keeps
-// moving around a loop is given up at the loop's header; two more rounds without giving up bring
-// back what comparisons say. A register of 32 bits is taken as a signed number; a result that does
-// not fit may be anything, because it may have wrapped.
+// Computes, per basic block, intervals of the integer registers that addresses of variables depend
+// on. They are propagated forwards, joined where paths meet, and narrowed by the comparison of a
+// branch. A value computed from a compared register before the comparison is narrowed too, if
+// computing it again would give the same. A bound that keeps moving around a loop is given up at
+// the loop's header; two more rounds without giving up recover the bounds that comparisons give. A
+// 32-bit register counts as signed; a result that does not fit is unbounded, because it may have
+// wrapped.
 #include "ir/ir.h"
 
 enum {
@@ -26,11 +27,11 @@ typedef struct Analysis {
   IrRange *entry, *next, *now;  // entry, next: by block, n each
   bool *reached, *next_reached;
   uint32_t *visits;
-  bool *narrowed, any_narrowed;  // by slot: by the branch looked at
-  // instructions that compute one followed register from others, in an order in which what they
-  // need comes first; words: of a set of them
+  bool *narrowed, any_narrowed;  // by slot: narrowed by the current branch
+  // instructions that compute one followed register from others, operands before their users;
+  // words: of a bit set of such instructions
   uint32_t *derived, nderived, words;
-  uint64_t *valid;  // by block: sets of them that would give the same again at its end
+  uint64_t *valid;  // by block: those that would give the same result again at its end
 } Analysis;
 
 // --- intervals ---
@@ -41,7 +42,7 @@ static IrRange anything(unsigned bytes) {
 static IrRange number(int64_t n) { return (IrRange){NULL, n, n}; }
 static IrRange between(int64_t low, int64_t high) { return (IrRange){NULL, low, high}; }
 
-// What a register of so many bytes holds.
+// The range of a result in a register of so many bytes.
 static IrRange fit(IrRange r, unsigned bytes) {
   return bytes == 4 && (r.low < INT32_MIN || r.high > INT32_MAX) ? anything(4) : r;
 }
@@ -81,7 +82,7 @@ static IrRange product(IrRange a, IrRange b, unsigned bytes) {
              bytes);
 }
 
-static int64_t ones_up_to(int64_t n) {  // the smallest 2^k - 1 that is not less
+static int64_t ones_up_to(int64_t n) {  // the smallest 2^k - 1 that is >= n
   int64_t mask = 0;
   while (mask < n) mask = mask << 1 | 1;
   return mask;
@@ -359,7 +360,7 @@ typedef struct Comparison {
   bool is_unsigned;
   uint32_t at, block;
 } Comparison;
-// Narrows the operand's range to what is `relation` y. false: it cannot be.
+// Narrows the operand's range to numbers in that relation to y. false: there are none.
 static bool narrow_register(Analysis *a, const PtxOperand *o, Relation relation, IrRange y,
                             const Comparison *c) {
   bool is_unsigned = c->is_unsigned;
@@ -369,7 +370,7 @@ static bool narrow_register(Analysis *a, const PtxOperand *o, Relation relation,
   IrRange *x = &a->now[a->slot[o->reg->id]];
   if (x->var || y.var || x->low > x->high) return true;
   if (is_unsigned && !is_natural(y)) return true;
-  // what is less than a natural number is one
+  // an unsigned number below a natural one is natural itself
   if (is_unsigned && (relation == LESS || relation == LESS_OR_SAME)) x->low = MAX(x->low, 0);
   if (is_unsigned && (relation == MORE || relation == MORE_OR_SAME) && x->low < 0) return true;
   IrRange before = *x;
@@ -410,7 +411,7 @@ static bool assume(Analysis *a, const PtxReg *p, bool holds, uint32_t block, int
          narrow_register(a, &in->ops[2], mirrored[relation], x, &c);
 }
 
-// --- what was computed from a register that is known better now ---
+// --- values computed from a narrowed register ---
 
 static bool is_derived(const Analysis *a, const PtxInstr *in) {
   if (!in->nops || in->guard || in->ops[0].kind != OPD_REG || in->ops[0].selector != SEL_NONE ||
@@ -439,8 +440,8 @@ static void kill_written(void *user, PtxReg **reg, bool is_def) {
     k->set[w] &= ~k->kills[(size_t)slot * k->a->words + w];
 }
 
-// Which of them would give the same again, at the end of each block: nothing they read or write was
-// written since, on any way there.
+// Finds the instructions that would give the same result again at the end of each block: on no path
+// has anything they read or write been written since.
 static void find_valid(Analysis *a) {
   enum { MOST_SETS = 1 << 20 };
   const IrCfg *c = a->c;
@@ -495,7 +496,7 @@ static bool needs_narrowed(const Analysis *a, const PtxInstr *in) {
   return false;
 }
 
-// Behind the branch at the end of `block`.
+// Narrows the registers derived from narrowed ones, after the branch at the end of `block`.
 static void derive(Analysis *a, uint32_t block) {
   for (uint32_t i = 0; i < a->nderived; i++) {
     const PtxInstr *in = a->c->instrs[a->derived[i]];
@@ -594,7 +595,7 @@ static void settle(Analysis *a) {
   }
 }
 
-// --- which registers ---
+// --- choosing the registers ---
 
 static bool follows(const Analysis *a, const PtxReg *r) { return a->slot[r->id] != IR_NONE; }
 

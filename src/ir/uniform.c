@@ -136,8 +136,8 @@ static Value affine_result(const Analysis *a, const PtxInstr *in) {
   }
 }
 
-// Memory that all lanes share; for block-uniformity, it must not be written, either. Parameter
-// space also holds arguments and results of calls, which differ by lane.
+// Whether a load reads memory that all lanes share; for block-uniformity nothing may write that
+// memory, either. Parameter space also holds arguments and results of calls, which differ by lane.
 static bool is_shared_load(const Analysis *a, const PtxInstr *in) {
   if (ptx_has(in, MOD_VOLATILE)) return false;
   if (in->space == SPACE_PARAM)
@@ -267,14 +267,14 @@ static void split_at(Analysis *a, uint32_t block, uint32_t *stack) {
   a->split[block] = true;
   while (join != IR_NONE && c->blocks[join].rpo <= c->blocks[block].rpo)
     join = c->blocks[join].ipdom;
-  // inside a region with the same end
+  // inside a divergent region with the same join
   if (a->u->block_divergent[block] && a->region_join[block] == join) return;
   while (join != IR_NONE && !flood(a, block, join, stack, false)) join = c->blocks[join].ipdom;
   flood(a, block, join, stack, true);
 }
 
-// A branch with only one way on does not diverge: the lanes of the other side are finished. They
-// run their end without the rest.
+// A branch with only one side that goes on does not diverge: the other lanes are finished. They run
+// the end without the rest.
 static bool branch_diverges(Analysis *a, uint32_t block) {
   const IrCfg *c = a->c;
   const IrBlock *b = &c->blocks[block];
@@ -291,7 +291,7 @@ static bool branch_diverges(Analysis *a, uint32_t block) {
   return ways > 1;
 }
 
-// Behind a call of a function with a body nothing is known of where its lanes meet.
+// After a call of a function with a body, nothing says where its lanes meet.
 static void split_at_calls(Analysis *a, uint32_t *stack) {
   const IrCfg *c = a->c;
   for (uint32_t i = 0; i < c->ninstrs; i++) {
@@ -357,7 +357,7 @@ IrUniform *ir_uniform_build(const IrCfg *c, const IrUniformFacts *facts) {
   }
   if (!usable || rounds == MOST_ROUNDS) give_up(c, u);
   for (uint32_t r = 0; r < nregs; r++)
-    if (u->stride[r] == NOT_WRITTEN) {  // nor where anybody gets
+    if (u->stride[r] == NOT_WRITTEN) {  // written only in unreachable blocks
       u->reg_class[r] = IR_VARYING;
       u->stride[r] = 0;
     }

@@ -1,5 +1,5 @@
-// The library's half of the compiler: starts it when it is needed first, sends text, receives code,
-// and puts that into memory that can be executed and not written.
+// The library's half of the compiler: starts it at its first use, sends text, receives code, and
+// puts the code into memory that can be executed and not written.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -25,7 +25,7 @@ static int channel = -1;
 static pid_t owner;  // the process that started the compiler: a child of it does not use it
 static int failures;
 
-// --- where it is, and what it compiles for ---
+// --- path and target of the compiler ---
 static bool helper_path(char *path, size_t size) {
   const char *told = getenv("WARPGRIND_JIT_HELPER");
   if (told && *told) return snprintf(path, size, "%s", told) < (int)size;
@@ -52,7 +52,7 @@ static const char *cpu_level(void) { return "aarch64"; }
 static const char *cpu_level(void) { return NULL; }
 #endif
 
-// Which compiler, for which CPU: code of another one is not used.
+// Names the compiler and the CPU: cached code of another compiler or CPU is not used.
 static bool maker_name(char *maker, size_t size) {
   char path[4096];
   struct stat st;
@@ -72,7 +72,8 @@ bool jit_possible(Error *why) {
 }
 
 // --- the process ---
-// In the child: nothing of the program's descriptors, signals and environment goes with it.
+// Runs in the child: the compiler inherits none of the program's descriptors, signals and
+// environment.
 static void become_helper(const char *path, int fd) {
   sigset_t none;
   int null = open("/dev/null", O_RDWR);

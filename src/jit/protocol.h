@@ -1,5 +1,5 @@
-// What the library and its compiler say to each other, over a socket: requests one after the other,
-// each with one answer. Both are of one build, so numbers are in the machine's own order.
+// The protocol between the library and its compiler, over a socket: requests one after the other,
+// each with one answer. Both are of one build, so numbers are in the machine's own byte order.
 #ifndef WG_JIT_PROTOCOL_H
 #define WG_JIT_PROTOCOL_H
 

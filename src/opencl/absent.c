@@ -1,5 +1,5 @@
-// What the devices do not have: pipes, objects of OpenGL and EGL. clGetDeviceInfo says so,
-// and these functions return what the specification gives for such devices.
+// Functions for features that the devices lack: pipes, objects of OpenGL and EGL. clGetDeviceInfo
+// reports none of them, and these functions return the errors that the specification asks for.
 #include "opencl/graphics.h"
 #include "opencl/opencl.h"
 

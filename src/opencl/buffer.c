@@ -1,4 +1,4 @@
-// Buffers and sub-buffers, and what images have in common with them. A buffer is device memory of
+// Buffers and sub-buffers, and the code that images share with them. A buffer is device memory of
 // the context's first device; a host pointer given with it is copied, and written again when the
 // buffer is mapped.
 #include "opencl/opencl.h"

@@ -1,5 +1,5 @@
-// clBuildProgram, clCompileProgram and clLinkProgram. All three are done when they return; a
-// callback is called then.
+// clBuildProgram, clCompileProgram and clLinkProgram. All three finish before they return, and call
+// the program's callback at the end.
 #include "opencl/opencl.h"
 
 typedef void(CL_CALLBACK *Notify)(cl_program, void *);
@@ -27,7 +27,7 @@ static cl_int finish(cl_program p, cl_int result, Notify notify, void *user) {
   return result;
 }
 
-// The image or object that a program is from now on.
+// Gives the program its compiled code: a program image, or with `mark` an object.
 static bool take_code(cl_program p, const char *mark, Str *code) {
   Str binary = {0};
   if (mark) str_add(&binary, mark);
@@ -134,7 +134,7 @@ cl_int clCompileProgram(cl_program p, cl_uint n, const cl_device_id *devices, co
   return finish(p, result, notify, user);
 }
 
-// A library is the objects that it is made of, one behind the other.
+// A library is the concatenation of its objects.
 static void add_objects(const char *text, Arena *a, OclRequest *r) {
   for (const char *next; text; text = next) {
     next = strstr(text, "\n" OCL_OBJECT_MARK);
@@ -205,7 +205,7 @@ cl_program clLinkProgram(cl_context context, cl_uint n, const cl_device_id *devi
   return p;
 }
 
-// The caller of OpenCL gets one code for all of this: CL_OUT_OF_RESOURCES.
+// Logs the driver's error: the program itself only gets CL_OUT_OF_RESOURCES.
 void ocl_name_refusal(CUresult r, const char *what) {
   const char *name = NULL;
   if (cuGetErrorName(r, &name) != CUDA_SUCCESS || !name) name = "an unknown error";

@@ -42,7 +42,7 @@ static bool find_in(const char *compiler, uint64_t key, Str *out) {
   return ok;
 }
 
-// Without a compiler: what any compiler has made, for machines where none can be installed.
+// Without a compiler: finds the output of any compiler, for machines where none can be installed.
 static bool find_in_any(uint64_t key, Str *out) {
   Str path = {0};
   bool found = false;
@@ -60,7 +60,7 @@ bool ocl_cache_find(const char *compiler, uint64_t key, Str *out) {
   return compiler ? find_in(compiler, key, out) : find_in_any(key, out);
 }
 
-// Written beside its place and moved there: several processes may do so at once.
+// Writes a temporary file and renames it: several processes may keep the same entry at once.
 void ocl_cache_keep(const char *compiler, uint64_t key, const Str *text) {
   char name[32];
   Str path = {0}, part = {0};

@@ -1,5 +1,5 @@
-// Callbacks of events, on a thread of their own: they may call OpenCL, which a thread of the driver
-// must not.
+// Runs the callbacks of events on a thread of our own: callbacks may call OpenCL, and the driver's
+// threads must not.
 #include "opencl/opencl.h"
 
 #include <unistd.h>
@@ -9,7 +9,7 @@ static pthread_cond_t more = PTHREAD_COND_INITIALIZER;
 static VEC(cl_event) watched;  // held
 static bool running;
 
-// Takes a callback whose status has come from the event; false: there is none.
+// Removes a callback whose status the event has reached; false: there is none.
 static bool take(cl_event e, cl_int status, OclEventCall *out) {
   bool found = false;
   ocl_begin();
@@ -24,7 +24,7 @@ static bool take(cl_event e, cl_int status, OclEventCall *out) {
   return found;
 }
 
-// true: nothing is left to call for it.
+// true: the event has no callback left.
 static bool serve(cl_event e) {
   OclEventCall call;
   cl_int status = ocl_event_status(e);

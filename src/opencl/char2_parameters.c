@@ -19,7 +19,7 @@ static void change_uses(char *body, const char *end, const char *name, size_t le
   }
 }
 
-// Another kernel that calls this one hands over a vector.
+// Does another kernel call this one? It passes a vector, so the parameter must stay one.
 static bool is_called(const char *assembly, const char *line, const char *end) {
   const char *at = memchr(line, '@', (size_t)(end - line));
   size_t n = at ? strcspn(at, "(") + 1 : 0;

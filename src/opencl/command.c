@@ -71,7 +71,7 @@ void ocl_command_uses(OclCommand *c, void *object) {
 
 static bool in_order(cl_command_queue q) { return q->streams == 1; }
 
-// `from` goes on when all that was handed to `to` so far is done.
+// Makes `from` wait for all work that `to` has been given so far.
 static CUresult stream_joins(CUstream from, CUstream to) {
   enum { CU_EVENT_DISABLE_TIMING_FLAG = 2 };
   CUevent e;
@@ -133,7 +133,7 @@ static bool is_ready(const OclCommand *c) {
   return true;
 }
 
-// Hands over what it can of one queue; true: something.
+// Submits the commands of one queue that are ready; true: there was one.
 static bool submit_some(cl_command_queue q) {
   uint32_t kept = 0;
   bool stopped = false, some = false;
@@ -175,7 +175,7 @@ cl_int ocl_enqueue(OclCommand *c, OclWaits waits, cl_bool blocking) {
   submit_some(q);
   cl_int status = e->status;
   ocl_end();
-  // the event tells of a failed one that it waited for
+  // the event itself reports that a command it waited for has failed
   if (status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST && !blocking) status = CL_SUBMITTED;
   cl_int result = status < 0 ? status : blocking ? ocl_event_wait(e) : CL_SUCCESS;
   if (status < 0 && waits.event) {

@@ -158,7 +158,7 @@ static bool library_bitcode(OclFolder *f, Str *out, Str *log) {
   Str made = {0};
   str_printf(&made, "%s.%d", out->data, (int)getpid());
   Words w = {0};
-  // clang's own table of built-ins has no function that the library overloads: the header is needed
+  // clang's own table of built-ins lacks the functions that the library overloads: use the header
   ADD(&w, "-include", "opencl-c.h", "-x", "cl", "-w", "-cl-std=CL2.0", "-O2", "-Xclang",
       "-disable-llvm-passes", "-Xclang", "-finclude-default-header", "-g0", "-emit-llvm", "-c",
       "-o");
@@ -193,7 +193,7 @@ static bool compile(const OclRequest *r, const Str *options, OclFolder *f, Str *
   add_words(&w, options);
   ADD(&w, "-I");
   vec_push(&w, f->path);
-  // where the working folder of the program is, includes are found
+  // includes are also searched in the program's working folder
   ADD(&w, "-I", ".", "-o");
   vec_push(&w, assembly);
   vec_push(&w, source);
@@ -221,7 +221,8 @@ static char *to_bitcode(OclFolder *f, char *assembly, uint32_t number, Str *log)
   return out;
 }
 
-// clang forbids to inline kernels. One that another kernel calls has to be, as all functions.
+// clang marks kernels noinline. A kernel that another one calls must be inlined, like all
+// functions.
 static void let_kernels_inline(char *assembly) {
   static const char mark[] = "\nattributes #", word[] = " noinline ";
   for (char *line = assembly; (line = strstr(line, mark)); line++) {
@@ -237,14 +238,14 @@ static bool link_objects(const OclRequest *r, OclFolder *f, bool to_ptx, Str *ou
   Str library = {0}, said = {0};
   char *linked = ocl_folder_file(f, to_ptx ? "program.ptx" : "linked.ll");
   bool ok = library_bitcode(f, &library, log);
-  // what was split (comparisons: vector_compares.c, conversions: library/half.cl) would be joined
-  // again
-  // and loops are unrolled four times, short ones completely, as nvcc does: two times is what clang
-  // does by itself
+  // No vectorizers: they would join what was split (comparisons: vector_compares.c, conversions:
+  // library/half.cl). Loops are unrolled four times, short ones completely, as nvcc does; clang's
+  // default is two times.
   ADD(&w, "-x", "ir", "-O2", "-w", "-fno-slp-vectorize", "-mllvm", "-disable-vector-combine",
       "-mllvm", "-inline-threshold=1000000", "-mllvm", "-unroll-partial-threshold=120", "-mllvm",
       "-unroll-threshold=400", "-S");
-  // Without names and orders clang (19) does not read all that it writes, or makes other code.
+  // Without value names and use-list orders, clang (19) cannot read all of its own output, or
+  // generates different code.
   if (!to_ptx) ADD(&w, "-emit-llvm", "-fno-discard-value-names", "-Xclang", "-emit-llvm-uselists");
   ADD(&w, "-o");
   vec_push(&w, linked);
@@ -276,7 +277,7 @@ static bool link_objects(const OclRequest *r, OclFolder *f, bool to_ptx, Str *ou
   return ok;
 }
 
-// Optimised assembly to PTX; inline_chains.c says why the places change.
+// Optimised assembly to PTX; inline_chains.c says why the locations change.
 static bool numbered_ptx(const char *assembly, OclFolder *f, Str *out) {
   Words w = {0};
   Str text = {0}, said = {0};

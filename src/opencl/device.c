@@ -68,7 +68,7 @@ cl_int clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_uint room
   return CL_SUCCESS;
 }
 
-// A root device is not counted.
+// Root devices have no reference count.
 cl_int clRetainDevice(cl_device_id device) {
   return ocl_is(device, OCL_DEVICE) ? CL_SUCCESS : CL_INVALID_DEVICE;
 }

@@ -49,7 +49,7 @@ cl_int clGetDeviceInfo(cl_device_id d, cl_device_info what, size_t room, void *v
     case CL_DEVICE_EXTENSIONS: return answer_extensions(to);
     case CL_DEVICE_ILS_WITH_VERSION: return answer_languages(to);
     case CL_DEVICE_EXTENSIONS_WITH_VERSION: return ocl_answer(to, extensions, sizeof extensions);
-    // no partition and no type of one: an empty list
+    // the device is not a partition of another: an empty list
     case CL_DEVICE_PARTITION_TYPE: return ocl_answer(to, NULL, 0);
 #include "opencl/device_info.def"
   }

@@ -1,7 +1,7 @@
 // Events of commands and of the program.
 #include "opencl/opencl.h"
 
-// The program has no reference to it yet; our hold is the caller's.
+// The program has no reference to the new event yet; the caller owns the one hold.
 cl_event ocl_event_new(cl_context context, cl_command_queue queue, cl_command_type type) {
   cl_event e = ocl_object_new(OCL_EVENT, sizeof *e);
   e->object.references = 0;
@@ -39,7 +39,7 @@ static cl_int query(cl_event e) {
                                      : ocl_error(r, CL_OUT_OF_RESOURCES);
 }
 
-// Known of commands with profiling only; others are submitted until they are done.
+// Only commands with profiling know their start; others count as submitted until they are done.
 static bool has_started(cl_event e) {
   if (!e->start) return false;
   ocl_enter(e->queue->device);

@@ -1,7 +1,7 @@
 // Turns clang's PTX for OpenCL into what the CUDA driver takes.
-//   - A hidden last parameter tells what CUDA has no register for: offset and size of the NDRange
-//     (OclLaunch). Only a kernel itself can read its parameters, so that functions are inlined, and
-//     those that are left over and unused go.
+//   - A hidden last parameter carries values that CUDA has no register for: offset and size of the
+//     NDRange (OclLaunch). Only a kernel itself can read its parameters, so clang inlines all
+//     functions, and the unused ones are removed here.
 //   - A __local argument is an offset in the dynamic shared memory, to which its start is added.
 //     It is declared as a number: the CUDA driver loads no module with `.ptr .shared` parameters.
 //   - __constant is .global: CUDA's constant bank is not where buffers are.
@@ -119,7 +119,7 @@ static void mark_forward(Items *items) {
   }
 }
 
-// Kernels, and what they use.
+// Marks the kernels and everything that they use.
 static void mark_used(Items *items) {
   for (uint32_t i = 0; i < items->len; i++)
     items->data[i].used = items->data[i].kind == ITEM_KERNEL;
@@ -231,7 +231,8 @@ static uint32_t count_extensions(const char *p, const char *end) {
   return n;
 }
 
-// In two steps, so that the virtual device sees that neighbours have neighbouring addresses.
+// Extends in two steps, so that the virtual device sees that neighbouring threads use neighbouring
+// addresses.
 static bool add_extension(Str *out, const char *line, size_t n, uint32_t number) {
   const char *to, *from = extension(line, line + n, &to);
   if (!from) return false;
@@ -274,7 +275,8 @@ static void add_kernel(Str *out, const Item *k, const DeclaredList *list, bool h
   str_addc(out, '\n');
 }
 
-// libclc (19) reads its bits of pi by 16 bytes, two of them behind the last ones.
+// libclc (19) reads its table of the bits of pi 16 bytes at a time, and two bytes past its end: the
+// table gets two more.
 static void add_bits_of_pi(Str *out, const Item *v) {
   const char *size = memmem(v->text, v->len, "[158]", 5);
   size_t head = size ? (size_t)(size - v->text) : v->len;
@@ -312,7 +314,7 @@ static void readable_name(const char *mangled, char *out, size_t room) {
   else snprintf(out, room, "%s", mangled);
 }
 
-// What CUDA's driver provides.
+// Functions that the CUDA driver provides.
 static bool is_provided(const char *name) { return !strcmp(name, "printf"); }
 
 static bool check(const Items *items, Error *err) {

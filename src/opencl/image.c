@@ -1,5 +1,5 @@
-// A program image: lines that describe the kernels, then PTX. What clGetProgramInfo returns as
-// binary, and what the cache keeps.
+// A program image: lines that describe the kernels, then PTX. clGetProgramInfo returns it as the
+// binary, and the cache keeps it.
 //   kernel NAME X Y Z HAS_LAUNCH PARAMETERS ATTRIBUTES
 //   SPACE BYTES access TAB type TAB qualifiers TAB name
 //   ptx

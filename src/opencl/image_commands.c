@@ -50,7 +50,7 @@ cl_int clEnqueueWriteImage(cl_command_queue q, cl_mem m, cl_bool blocking, const
   return host_command(q, m, &b, false, blocking, (OclWaits){n, list, event});
 }
 
-// A color everywhere in a box: pixels in host memory, which are copied.
+// Fills a box with one color: copies pixels from host memory.
 static cl_int run_fill(OclCommand *c) {
   const OclTransfer *t = c->work;
   CUresult r = ocl_transfer(t, c->stream);

@@ -1,4 +1,4 @@
-// Formats of images: which there are, and colors as pixels.
+// Image formats: the supported ones, and the conversion of colors to pixels.
 #include "opencl/opencl.h"
 
 #include <math.h>
@@ -60,7 +60,7 @@ cl_int clGetSupportedImageFormats(cl_context context, cl_mem_flags flags, cl_mem
   cl_uint count = 0;
   if (!ocl_is(context, OCL_CONTEXT)) return CL_INVALID_CONTEXT;
   bool is_image = type >= CL_MEM_OBJECT_IMAGE2D && type <= CL_MEM_OBJECT_IMAGE1D_BUFFER;
-  // of images that a kernel may read and write: all formats
+  // kernels may read and write images of all formats
   flags &= ~(cl_mem_flags)CL_MEM_KERNEL_READ_AND_WRITE;
   if (!is_image || (!room && out) || ocl_check_flags(flags, NULL) == CL_INVALID_VALUE)
     return CL_INVALID_VALUE;

@@ -1,5 +1,5 @@
-// Images: pixels in device memory, row by row, behind a head that tells kernels of them
-// (library/images.cl). An image over a buffer has its pixels there.
+// Images: a head that describes the image to kernels (library/images.cl), then its pixels row by
+// row, in device memory. An image over a buffer has its pixels in the buffer.
 #include "opencl/transfer.h"
 
 enum { HEAD_BYTES = 256 };  // pixels begin at a multiple of it
@@ -61,7 +61,7 @@ static cl_int read_pitches(const cl_image_desc *d, const void *host, OclImageDat
 static cl_int check_buffer(const cl_image_desc *d, const OclImageHead *h, cl_context context) {
   bool needs = d->image_type == CL_MEM_OBJECT_IMAGE1D_BUFFER;
   cl_mem b = d->mem_object;
-  // devices with cl_khr_image2d_from_buffer allow it
+  // only devices with cl_khr_image2d_from_buffer allow it
   if (b && d->image_type == CL_MEM_OBJECT_IMAGE2D) return CL_INVALID_OPERATION;
   if (needs != (b != NULL)) return CL_INVALID_IMAGE_DESCRIPTOR;
   if (!b) return CL_SUCCESS;
@@ -89,7 +89,7 @@ void ocl_image_size(cl_mem m, const size_t *region, size_t *size) {
   size[2] = region[2];
 }
 
-// Device memory, the head and what the host pointer has.
+// Allocates device memory, and fills in the head and the pixels that the host pointer gives.
 static cl_int fill(cl_mem m, const void *host) {
   OclImageData *d = m->image;
   OclImageHead *h = &d->head;

@@ -36,7 +36,7 @@ static bool is_call(Piece line) {
   return find(line, handler) && (find(line, "call void ") == line.at + 2);
 }
 
-// What follows " label %" for the n-th time.
+// The label after occurrence `n` of " label %", counted from 0.
 static Piece label_of(Piece line, unsigned n) {
   const char *at = line.at;
   do {
@@ -86,7 +86,7 @@ static void add_test(Str *out, Piece line, Piece inside) {
   add_piece(out, inside);
   str_add(out, ", i64 ");
   add_piece(out, index);
-  // it has no memory to read or write, so loads and stores may pass it
+  // the instruction accesses no memory, so clang may move loads and stores across it
   str_add(out, ") nounwind readnone");
   add_place(out, line);
 }

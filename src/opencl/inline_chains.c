@@ -49,7 +49,7 @@ static const char *node(const Nodes *nodes, uint32_t n) {
   return n < nodes->at.len ? nodes->at.data[n] : NULL;
 }
 
-// What stands behind "name: " in a node; NULL: it has no such field.
+// The value after "name: " in a node; NULL: it has no such field.
 static const char *field(const char *text, const char *name) {
   size_t n = text ? strcspn(text, "\n") : 0, len = strlen(name);
   for (const char *p = text; p && (p = memmem(p, n - (size_t)(p - text), name, len)); p++)
@@ -78,7 +78,7 @@ static uint32_t outer_scope(const Nodes *nodes, const char *text) {
   return node_field(text, "scope");
 }
 
-// The order of the uses of a constant: clang (19) writes some that it does not read.
+// Does the line order the uses of a constant? clang (19) writes some of these that it cannot read.
 static bool orders_constant(const char *line) {
   line += strspn(line, " ");
   if (!starts(line, "uselistorder ")) return false;

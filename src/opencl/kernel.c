@@ -102,7 +102,7 @@ cl_kernel clCloneKernel(cl_kernel from, cl_int *error) {
 cl_int clRetainKernel(cl_kernel k) { return ocl_retain(k, OCL_KERNEL, CL_INVALID_KERNEL); }
 cl_int clReleaseKernel(cl_kernel k) { return ocl_release(k, OCL_KERNEL, CL_INVALID_KERNEL); }
 
-// A pointer to a type of the program, image_data *, is none.
+// A pointer to a type of the program's own, such as image_data *, is no image.
 static bool is_image(const OclParameter *p) {
   return p->space && !strncmp(p->type, "image", 5) && !strchr(p->type, '*');
 }

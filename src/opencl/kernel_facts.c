@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 
-// What clang's LLVM assembly says of kernels and PTX does not: names, types and qualifiers of their
-// arguments, the required size of a work-group. It is metadata:
+// Facts about kernels that clang's LLVM assembly has and PTX lacks: names, types and qualifiers of
+// their arguments, the required size of a work-group. They are metadata:
 //   define … spir_kernel void @k(…) … !kernel_arg_name !26 …
 //   !26 = !{!"a", !"b"}
 #include "opencl/opencl.h"
@@ -16,7 +16,7 @@ static const char *node(const char *assembly, unsigned number) {
   return at ? at + n : NULL;
 }
 
-// … of the node that a definition names by `key`.
+// The same for the node that a definition names by `key`.
 static const char *named(const char *assembly, const char *line, size_t len, const char *key) {
   const char *at = memmem(line, len, key, strlen(key));
   unsigned number;
@@ -86,7 +86,7 @@ static void add_size(Str *out, const char *name, const char *node) {
     str_printf(out, "%s(%u,%u,%u) ", name, n[0], n[1], n[2]);
 }
 
-// What clGetKernelInfo answers to CL_KERNEL_ATTRIBUTES.
+// The answer of clGetKernelInfo to CL_KERNEL_ATTRIBUTES.
 static char *attributes(const char *assembly, const char *line, size_t len, Arena *a) {
   Str s = {0};
   const char *type = named(assembly, line, len, "!vec_type_hint");

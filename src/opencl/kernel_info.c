@@ -94,7 +94,7 @@ cl_int clGetKernelWorkGroupInfo(cl_kernel k, cl_device_id device, cl_kernel_work
   cl_ulong shared = attribute(f, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
   cl_ulong local = attribute(f, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
   ocl_leave();
-  // the driver counts up to where the __local arguments begin
+  // the driver's number extends to the start of the __local arguments
   cl_ulong declared = local_variables(k->program->image.ptx, k->entry->name);
   if (declared) shared = declared;
   for (uint32_t i = 0; i < k->entry->parameters.len; i++) shared += k->arguments[i].local;

@@ -105,7 +105,7 @@ static cl_int read_range(cl_kernel k, cl_device_id device, size_t most, const Ra
   for (cl_uint d = 0; d < 3; d++) {
     bool given = d < r->dimensions;
     out->offset[d] = given && r->offset ? r->offset[d] : 0;
-    // without a size nothing runs, as with one of 0
+    // a missing size runs nothing, like a size of 0
     out->global_size[d] = !given ? 1 : r->global ? r->global[d] : 0;
     out->local_size[d] = given && r->local ? r->local[d] : 1;
     if (!out->local_size[d]) return CL_INVALID_WORK_GROUP_SIZE;
@@ -128,8 +128,8 @@ static cl_int read_range(cl_kernel k, cl_device_id device, size_t most, const Ra
 
 enum { NO_READS = 1, NO_WRITES = 2 };  // as wg_opencl_arguments takes them
 
-// While the host has a buffer mapped, kernels must not write it, nor read what the host writes. A
-// part of a buffer that is mapped says nothing of the rest.
+// While the host has a buffer mapped, kernels must not write it; while it is mapped for writing,
+// they must not read it either. Mappings of only a part are ignored: the rest stays accessible.
 static uint64_t forbidden_by_mapping(cl_mem m, const OclEntry *e, uint32_t argument) {
   uint64_t forbidden = 0;
   ocl_begin();
@@ -171,7 +171,7 @@ static cl_int take_arguments(cl_kernel k, OclCommand *c, Launch *l) {
       uint64_t offset = local;
       memcpy(l->bytes + at, &offset, MIN(size, sizeof offset));
       local += (a->local + ALIGNMENT_OF_LOCAL - 1) / ALIGNMENT_OF_LOCAL * ALIGNMENT_OF_LOCAL;
-      // so that what lies behind the last one is outside of all
+      // no padding after the last one, so that an access past its end is outside of all
       if (i + 1 == l->n) local = offset + a->local;
     }
     l->values[i] = l->bytes + at;

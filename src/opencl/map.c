@@ -43,7 +43,7 @@ typedef struct Call {
   OclWaits waits;
 } Call;
 
-// box: from the device to host memory, which is the program's or, where there is none, ours.
+// box: from the device to host memory: the program's, or ours if the program gives none.
 static void *map(const Call *call, OclTransfer *box, cl_int *error) {
   cl_mem m = call->memory;
   bool reads = call->flags & CL_MAP_READ, writes = call->flags & ~(cl_map_flags)CL_MAP_READ;

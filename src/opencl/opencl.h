@@ -22,7 +22,7 @@
 #include <pthread.h>
 
 #include "base/base.h"
-// The driver's exported functions, not those of the virtual device: on a GPU they are others.
+// Use the driver's exported functions, not the virtual device's own: on a GPU they differ.
 #undef WARPGRIND_LIBRARY
 #include "cuda/abi.h"
 // preload/opencl.c
@@ -108,7 +108,7 @@ struct _cl_context {
 bool ocl_context_has(cl_context c, cl_device_id device);
 
 // --- queue.c, command.c: commands and what orders them ---
-enum { OCL_STREAMS = 4 };  // of a queue that is out of order: what nothing orders is on several
+enum { OCL_STREAMS = 4 };  // of an out-of-order queue, which spreads unordered commands
 typedef struct OclCommand OclCommand;
 struct _cl_command_queue {
   OclObject object;
@@ -128,8 +128,8 @@ struct OclCommand {
   cl_event event;  // its own; held
   CUstream stream;
   OclRun *run;  // NULL: it only orders others
-  bool blocks;  // later commands of the queue come behind it, and it behind the earlier ones
-  bool joins;   // it comes behind all earlier commands of the queue
+  bool blocks;  // a barrier: later commands wait for it, and it waits for all earlier ones
+  bool joins;   // it waits for all earlier commands of the queue
   VEC(cl_event) after;
   VEC(void *) holds;  // objects it uses
   void *work;         // of run; freed with it
@@ -139,7 +139,8 @@ void ocl_begin(void);  // takes ocl_lock …
 void ocl_end(void);    // … and gives it back; frees commands that are submitted
 // With ocl_lock: waits until something was submitted or a user event was set.
 void ocl_wait_for_change(void);
-// The wait list of a call, the event it returns. Makes a command of it; NULL: *error says why.
+// A call's wait list, and the event that it returns. ocl_command makes a command of it; NULL:
+// *error says why.
 typedef struct OclWaits {
   cl_uint n;
   const cl_event *list;
@@ -150,7 +151,7 @@ void ocl_command_uses(OclCommand *c, void *object);
 void ocl_command_free(OclCommand *c);  // one that is not enqueued
 // Enqueues it, and waits for its end if `blocking`. The command is not the caller's any more.
 cl_int ocl_enqueue(OclCommand *c, OclWaits waits, cl_bool blocking);
-// with ocl_lock: commands whose events have come, in all queues
+// With ocl_lock: submits the commands of all queues that wait for no event any more.
 void ocl_submit_ready(void);
 void ocl_queue_known(cl_command_queue q, bool known);
 cl_int ocl_queue_finish(cl_command_queue q);
@@ -167,7 +168,7 @@ struct _cl_event {
   cl_context context;
   cl_command_queue queue;  // NULL: a user event
   cl_command_type type;
-  cl_int status;  // CL_QUEUED: not submitted; CL_COMPLETE: done, of a command, it was seen to be;
+  cl_int status;  // CL_QUEUED: not submitted; CL_COMPLETE: done (a command: and we have seen it);
                   // negative: why it failed
   CUevent start, end;  // start: with profiling only
   cl_ulong queued_ns, submitted_ns;
@@ -177,7 +178,7 @@ cl_event ocl_event_new(cl_context context, cl_command_queue queue, cl_command_ty
 cl_int ocl_event_status(cl_event e);       // now
 cl_int ocl_event_wait(cl_event e);         // CL_SUCCESS, or why it failed
 bool ocl_event_is_open(const cl_event e);  // with ocl_lock: not submitted, or not set
-void ocl_event_watch(cl_event e);          // callbacks.c: somebody wants to be called
+void ocl_event_watch(cl_event e);          // callbacks.c: it has got a callback
 
 // --- buffer.c, map.c ---
 typedef void(CL_CALLBACK *OclMemoryCallback)(cl_mem, void *);
@@ -303,11 +304,11 @@ bool ocl_fit(const char *ptx, const char *assembly, const OclRequest *r, Str *ou
 char *ocl_assembly_text(const char **p, Arena *a);  // the string whose quote is at *p, which moves
 typedef struct OclParameter OclParameter;
 typedef struct OclEntry OclEntry;
-// What the metadata of the assembly says of its kernels.
+// Reads the facts about kernels from the metadata of the assembly.
 typedef VEC(OclEntry *) OclEntries;
 void ocl_kernel_facts(const char *assembly, Arena *a, OclEntries *out);
 
-// --- image.c: a program's code with what is known of its kernels: text, also its binary ---
+// --- image.c: a program image: the facts about kernels, then the code; also its binary ---
 struct OclParameter {
   cl_uint space;  // 0 private, 1 global, 2 constant, 3 local
   char *access, *type, *qualifiers, *name;
@@ -330,7 +331,7 @@ typedef struct OclImage {
 #define OCL_LIBRARY_MARK OCL_OBJECT_MARK "; a library\n"  // to LLVM the second line is a comment
 bool ocl_image_read(const char *text, OclImage *out);
 void ocl_image_free(OclImage *image);
-// The hidden last parameter of a kernel; library/launch.h has the same for kernels.
+// The hidden last parameter of a kernel; library/launch.cl reads it by byte offsets.
 typedef struct OclLaunch {
   uint32_t dimensions, unused;
   uint64_t first_item[3];   // global id of the first work-item of this launch

@@ -39,7 +39,7 @@ typedef struct Conversion {
 
 typedef struct Printer {
   const Call *call;
-  uint32_t number, calls, names;  // of this call in the module, calls and names made for it
+  uint32_t number, calls, names;  // this call in the module; calls and names made for it
   uint32_t next;                  // argument
   unsigned values;                // of the call that is being made
   Str format, arguments;          // of it
@@ -219,7 +219,7 @@ static void add_step(Printer *p, Str *value, const char *operation, const char *
   str_add(value, name);
 }
 
-// An integer of `type`, of which a length hh or h leaves the lowest bits.
+// Adds an integer of `type`; a length hh or h keeps only its lowest bits.
 static void add_integer(Printer *p, const Conversion *c, Piece type, Str *value) {
   unsigned bits = integer_bits(type);
   bool is_signed = strchr("dic", c->letter);

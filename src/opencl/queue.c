@@ -134,7 +134,7 @@ cl_int clSetDefaultDeviceCommandQueue(cl_context context, cl_device_id device, c
   return ocl_is(context, OCL_CONTEXT) ? CL_INVALID_OPERATION : CL_INVALID_CONTEXT;
 }
 
-// Order alone: what these commands do is in the flags of OclCommand.
+// Enqueues a command that only orders others, as its flags say (OclCommand).
 static cl_int enqueue_order(cl_command_queue q, cl_command_type type, OclWaits waits, bool blocks) {
   cl_int error;
   OclCommand *c = ocl_command(q, type, waits, &error);

@@ -53,7 +53,7 @@ static bool search(const char *folder, int depth, Search *s) {
   return found;
 }
 
-// The nearest file first: a large folder below hides none above it.
+// Searches level by level: a large folder below cannot use up MOST_FILES before the levels above.
 static bool search_levels(const char *folder, Search *s) {
   s->files = 0;
   for (int depth = 0; depth <= MOST_DEPTH; depth++)

@@ -1,11 +1,10 @@
 // LLVM assembly of SPIR, as llvm-spirv makes it, to that of PTX, as clang makes it of OpenCL C.
-//   - Address spaces: SPIR's constant 2 and generic 4 are 4 and 0. A cast between spaces that
-//   become
-//     one is no cast of spaces any more.
-//   - Names of built-ins have the spaces in them: …PU3AS2f is …PU3AS4f, and U3AS4 goes.
-//   - Calling conventions: spir_func goes, spir_kernel is ptx_kernel.
-//   - Debug information: lines only, as clang is told to write them. What describes variables goes:
-//     with it clang (19) crashes.
+//   - Address spaces: SPIR's constant 2 and generic 4 become 4 and 0. A cast between spaces that
+//     become one is a bitcast.
+//   - Names of built-ins contain the spaces: …PU3AS2f becomes …PU3AS4f, and U3AS4 is removed.
+//   - Calling conventions: spir_func is removed, spir_kernel becomes ptx_kernel.
+//   - Debug information: lines only, as in our own calls of clang. The description of variables is
+//     removed: clang (19) crashes on it.
 #define _GNU_SOURCE
 
 #include "opencl/opencl.h"
@@ -25,7 +24,7 @@ static int pointer_space(const char *p) {
   return sscanf(p + 3, " addrspace(%u)", &n) == 1 ? (int)space_of(n) : 0;
 }
 
-// Is the cast of spaces at p one between spaces that become one?
+// Does the address space cast at p join spaces that become one?
 static bool casts_nothing(const char *p, const char *end) {
   p += strlen("addrspacecast");
   while (*p == ' ' || *p == '(') p++;

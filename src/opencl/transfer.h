@@ -19,7 +19,7 @@ typedef struct OclTransfer {
 
 CUresult ocl_transfer(const OclTransfer *t, CUstream stream);
 cl_int ocl_enqueue_transfer(OclCommand *c, const OclTransfer *t, OclWaits w, cl_bool blocking);
-// What the flags of a buffer or image let the host do.
+// Do the flags of the buffer or image let the host read it, or write it?
 bool ocl_host_may(cl_mem m, bool read);
 
 // --- images.c ---

@@ -1,5 +1,5 @@
-// Comparisons of vectors of half and short, one element after the other: of whole vectors clang
-// (19) makes no PTX ("Cannot select: v2i16 = setcc"). In LLVM assembly,
+// Splits comparisons of vectors of half and short into single elements: clang (19) makes no PTX of
+// whole vectors ("Cannot select: v2i16 = setcc"). In LLVM assembly,
 //   %20 = fcmp oeq <2 x half> %14, %19, !dbg !7
 // becomes an extraction of each element, its comparison, and an insertion of the result.
 #define _GNU_SOURCE

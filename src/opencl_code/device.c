@@ -1,6 +1,6 @@
-// A device of an OpenCL platform, as the session sees it. The platform has no way to show memory of
-// the host to kernels: they use a copy in device memory, the mirror. What they have reported to
-// that of the channel is carried over after they have run; the others are for kernels to read, and
+// A device of an OpenCL platform, as the session sees it. The platform cannot map host memory for
+// kernels: they use a copy in device memory, the mirror. Kernels report to the mirror of the
+// channel, which is copied to the host after they have run. They only read the other mirrors, which
 // are written before they run.
 #include "opencl_code/opencl_code.h"
 
@@ -47,8 +47,8 @@ static bool fill(void *user, const void *stream, uint64_t to, uint8_t value, siz
   return d->reach.fill(d->reach.user, to, value, size);
 }
 
-// Kernels of ours that tools launch, and memory that moves or is read in the order of a queue: what
-// needs them is not done.
+// Not supported: tools' own kernels, and copies or reads of memory in the order of a queue.
+// Features that need them are off.
 static bool load_kernel(void *user, const char *ptx, const char *name, SessionOwnKernel *k) {
   return false;
 }
@@ -84,7 +84,7 @@ OpenclDevice *opencl_device_open(const OpenclReach *reach) {
 
 // --- from the host to the mirrors ---
 
-// Of the memory for tables only the one that the launch gets.
+// Writes only the table that the launch gets, not all memory for tables.
 static void write_table(OpenclDevice *d, uint64_t table) {
   uint64_t version = session_memory_version();
   if (!table || (table == d->table && version == d->table_version)) return;
@@ -122,7 +122,8 @@ static bool read_mirror(const OpenclDevice *d, void *to, size_t at, size_t size)
   return d->reach.read(d->reach.user, to, d->mirrors.data[0].address + at, size);
 }
 
-// Its site counts as one that has reported: exact counts are read when the device is closed.
+// Marks the finding's site as one that has reported; exact counts are read when the device is
+// closed.
 static void take_finding(OpenclDevice *d, const WgFinding *f) {
   WgChannel *c = channel_of(d);
   WgFinding *to = (WgFinding *)((char *)c + c->slots_at) + d->next % c->slots;

@@ -23,7 +23,7 @@ struct OpenclDevice {
 OpenclDevice *opencl_device_open(const OpenclReach *reach);
 void opencl_device_collect(OpenclDevice *d);
 void opencl_device_close(OpenclDevice *d);
-// Before a launch: what it reads is there. table: its WgLaunch.memory
+// Call before a launch: writes the mirrors that it reads. table: its WgLaunch.memory
 void opencl_device_launches(OpenclDevice *d, uint64_t table);
 
 // --- program.c ---

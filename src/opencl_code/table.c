@@ -1,4 +1,4 @@
-// What the layer calls (base/opencl_code.h).
+// The functions that the layer calls (base/opencl_code.h).
 #include "opencl_code/opencl_code.h"
 
 #include "tools/tool.h"
@@ -29,8 +29,8 @@ static void fill_record(OpenclDevice *d, OpenclKernel *k, const OpenclNdRange *r
   opencl_device_launches(d, ((const WgLaunch *)record)->memory);
 }
 
-// All launches of a context are told as those of one stream: what orders its queues is not known
-// here.
+// Reports all launches of a context as launches of one stream: the order between its queues is not
+// known here.
 static void launch(OpenclDevice *d, OpenclKernel *k, const OpenclNdRange *r, void *record) {
   SessionLaunch l = {.kernel = k->session, .cluster = {1, 1, 1}};
   if (d) l.device = d->reach.ordinal;
@@ -72,7 +72,7 @@ static const OpenclCode table = {.open = opencl_device_open,
                                  .freed = freed,
                                  .hide = session_hide_frames};
 
-// Tools that must hear of every write, or of memory before launches, cannot follow these kernels.
+// Tools that need every write, or memory contents before launches, cannot follow these kernels.
 const OpenclCode *opencl_code(void) {
   enum {
     NOT_TOLD = SESSION_WANTS_CONTENTS | SESSION_WANTS_INPUTS,

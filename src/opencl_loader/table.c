@@ -15,7 +15,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static cl_icd_dispatch bottom;
 static const cl_icd_dispatch *_Atomic table;
 
-// What a program gets where neither platform nor installed loader is found.
+// Functions for a program that has neither platform nor installed loader.
 static cl_int no_platform(void) { return CL_PLATFORM_NOT_FOUND_KHR; }
 static void *no_result(void) { return NULL; }
 #define UNPACK(...) __VA_ARGS__

@@ -1,6 +1,6 @@
-// GPU mode: the real driver is loaded at the first call of any of its functions. Most processes of
-// a run (shells, build tools) never make one, and when this library is initialised it is too early:
-// not even libc has been.
+// GPU mode: the first call of any driver function loads the real driver. Most processes of a run
+// (shells, build tools) never make one. The library's initialisation would be too early: not even
+// libc is initialised then.
 #include "preload/preload.h"
 
 #include <pthread.h>
@@ -28,11 +28,11 @@ static CUresult too_early(void) { return CUDA_ERROR_NOT_INITIALIZED; }
 
 // --- launches with interrupts: calls wait until they are served (gpu/interrupt_pending.c) ---
 
-static void **held;  // what the entries lead to that wait now; NULL: none does
+static void **held;  // the functions behind entries that wait first; NULL: no entry waits
 static _Thread_local CUresult failure;
 static CUresult failed_before(void) { return failure; }
 
-// What enqueues nothing and waits for nothing. Launches wait by themselves, as late as they can.
+// Functions that neither enqueue work nor wait. Launches wait by themselves, as late as they can.
 static bool never_waits(const char *name) {
   static const char *const begins[] = {
       "cuGet",       "cuInit",      "cuDriver",        "cuDeviceGet",    "cuCtxGet",

@@ -1,7 +1,7 @@
 // The exported functions of libcuda.so.1: each is a jump through preload_table, in the order of
-// cuda/api.def. And what the table leads to in GPU mode before the real driver is loaded:
-// preload_bind is asked with the number of the entry, with all registers that hold arguments kept,
-// and what it returns is called in our place.
+// cuda/api.def. In GPU mode, until the real driver is loaded, the table leads to the stubs below. A
+// stub keeps all registers that hold arguments, calls preload_bind with the number of the entry,
+// and jumps to the function that preload_bind returns.
 #include "preload/preload.h"
 #if defined(__aarch64__)
 .macro jump_through_table

@@ -1,4 +1,4 @@
-// What include/warpgrind.h calls on the host. It finds this function by its name.
+// The function that include/warpgrind.h calls on the host, which finds it by name.
 #include "cuda/abi.h"
 #include "session/session.h"
 
@@ -10,7 +10,7 @@ enum {
   BENIGN = 4,
   RECORD_BEGIN = 5,
   RECORD_END = 6,
-  // of cli/replay.c: p is memory that is dealt out in pieces; a piece of it
+  // used by cli/replay.c only. POOL: p is memory that is handed out in pieces. PIECE: one piece
   POOL = 100,
   PIECE = 101
 };

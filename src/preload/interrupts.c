@@ -1,5 +1,5 @@
-// What include/warpgrind_interrupts.h calls when a program defines a handler. It finds this
-// function by its name.
+// The function that include/warpgrind_interrupts.h calls when a program defines a handler; the
+// header finds it by name.
 #include "interrupt/interrupt.h"
 
 #include "../include/warpgrind.h"

@@ -1,6 +1,6 @@
-// NVTX memory annotations: a program that deals out device memory itself says what is in use. Its
-// NVTX code loads the library that NVTX_INJECTION64_PATH names and hands it a table to fill with
-// functions. Layouts: nvtx3/nvToolsExtMem.h of CUDA 13, version 0x0102.
+// NVTX memory annotations: a program with an allocator of its own says which device memory is in
+// use. Its NVTX code loads the library that NVTX_INJECTION64_PATH names and hands it a table to
+// fill with functions. Layouts: nvtx3/nvToolsExtMem.h of CUDA 13, version 0x0102.
 #include "preload/preload.h"
 
 #include <stdint.h>
@@ -22,7 +22,7 @@ typedef struct Range {
   size_t size;
   const void *base;
 } Range;
-// and names
+// the structure goes on with names, which we do not use
 typedef struct HeapDesc {
   uint16_t compatible, size;
   uint32_t reserved, usage, type;
@@ -52,7 +52,7 @@ typedef struct Unregister {
 
 enum { MEMORY_MODULE = 1, MEMORY_VERSION = 0x0102, SUB_ALLOCATOR = 1, VIRTUAL_ADDRESS = 1 };
 
-// A handle is a pool's number; that of a piece its address. NULL says: no tool.
+// A heap's handle is the number of its pool, a region's handle is its address. NULL: no tool.
 static void *heap_register(void *domain, const HeapDesc *d) {
   if (d->usage != SUB_ALLOCATOR || d->type != VIRTUAL_ADDRESS || !d->range ||
       d->range_size < sizeof(Range))

@@ -9,7 +9,7 @@
 
 #include "session/session.h"
 
-// --- what NVTX gives ---
+// --- types of NVTX ---
 
 typedef struct Attributes {
   uint16_t version, size;
@@ -30,7 +30,7 @@ typedef struct ExportedCallbacks {
 } ExportedCallbacks;
 enum { EXPORTED_CALLBACKS = 1, MODULE_CORE = 1, MODULE_DOMAINS = 5 };
 
-// A domain's handle is its name; that of a string a copy of it. Both live as long as the program.
+// A domain's handle is its name, a string's handle is a copy. Both live as long as the program.
 typedef char Domain;
 
 // --- names ---

@@ -1,16 +1,17 @@
-// What the OpenCL platform (src/opencl) asks and tells; a library of its own, it finds these
-// functions by their names.
+// Functions for the OpenCL platform (src/opencl). It is a library of its own and finds these
+// functions by name.
 #include "base/opencl_command.h"
 #include "opencl_code/opencl_code.h"
 #include "session/session.h"
 
-// Around its calls of the driver: reports of kernels that it loads speak of work-items.
+// The platform calls this around its calls of the driver: reports of kernels that it loads then
+// speak of work-items.
 __attribute__((visibility("default"))) void wg_opencl_call(int begins) {
   session_thread_api(begins ? API_OPENCL : API_CUDA);
 }
 
-// Arguments of the launch that this thread asks for next: start, size and flags of each (1: no
-// reads, 2: no writes), zeros for those that are no buffers. n 0: the launch was asked for.
+// Arguments of this thread's next launch: start, size and flags of each (1: no reads, 2: no
+// writes); zeros for arguments that are no buffers. n 0: the launch was made.
 __attribute__((visibility("default"))) void wg_opencl_arguments(const uint64_t (*list)[3],
                                                                 uint32_t n) {
   static _Thread_local VEC(SessionArgument) arguments;
@@ -38,8 +39,8 @@ __attribute__((visibility("default"))) uint64_t wg_opencl_stack(void) {
   return session_calls_stack();
 }
 
-// A command that has ended. The numbers stand as those of calls of CUDA (tools/profile/measures.h),
-// so that timeline, page and trace show both.
+// Records a command that has ended. Its numbers have the order of those of CUDA calls
+// (tools/profile/measures.h), so that timeline, page and trace show both.
 __attribute__((visibility("default"))) void wg_opencl_command(const OpenclCommand *c) {
   static _Atomic uint64_t last;
   if (!last) session_measure(&(SessionMeasure){.what = "times", .text = "events of OpenCL"});

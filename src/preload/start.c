@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 // The library is marked "initfirst": it is initialised even before libc has seen the environment,
-// and getenv finds nothing (measured with glibc 2.36). What setenv replaces and unsetenv removes in
-// the array given here lasts; what setenv adds does not.
+// and getenv finds nothing (measured with glibc 2.36). In the array given here, variables that
+// setenv replaces or unsetenv removes stay changed; variables that setenv adds get lost.
 static void find_environment(char **envp) {
   if (!environ) environ = envp;
 }

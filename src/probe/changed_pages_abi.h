@@ -1,11 +1,11 @@
 // The parameter of the kernel that copies changed pages (changed_pages_kernel.cu), and the rings
 // through which pages leave the device.
 //
-// A page has changed if its hash differs from the one in a table in device memory: that of the page
-// copied last. Pages count from the start of their allocation. A block reserves a place, writes the
-// page and then its head. Places are in two rings: one whose pages lie in device memory, where they
-// wait for the bus while kernels run on; when that is full, one in host memory, where the block
-// waits until a place is free.
+// A page has changed if its hash differs from that of its last copy, which a table in device memory
+// keeps. Pages count from the start of their allocation. A block reserves a place, writes the page
+// and then its head. Places are in two rings. One has its pages in device memory, where they wait
+// for the bus while kernels run on. When it is full, blocks use one in host memory, and wait until
+// a place is free.
 #ifndef WG_PAGES_ABI_H
 #define WG_PAGES_ABI_H
 
@@ -24,7 +24,7 @@ typedef struct WgPagesHead {
   uint64_t address, bytes;
   uint32_t step, reserved;
 } WgPagesHead;
-// Both in memory of the host. tail: positions that it has read
+// Both rings are in memory of the host. tail: positions that the host has read.
 typedef struct WgPagesSlot {
   WgPagesHead head;
   uint8_t pad[96];
@@ -44,8 +44,8 @@ typedef struct WgPagesStage {
 typedef struct WgPagesWork {
   // device addresses: of a WgPagesRing, of a WgPagesStage and of its pages
   uint64_t ring, stage, pages;
-  uint64_t head;           // … of two words of device memory: the next position of each
-  uint32_t slots, staged;  // places of both: powers of two; staged 0: there are none
+  uint64_t head;           // … of two words of device memory: the next position of each ring
+  uint32_t slots, staged;  // places of both rings: powers of two; staged 0: no stage
   uint32_t step, count;
   WgPagesPart parts[WG_PAGES_PARTS];
 } WgPagesWork;

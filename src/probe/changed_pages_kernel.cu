@@ -19,14 +19,15 @@ static __attribute__((shared)) uint64_t sums[WG_PAGES_THREADS / 32];
 static __attribute__((shared)) uint64_t place;           // of a ring; ~0: the page is not kept
 #define STAGED (1ull << 63)                // … of the one in device memory
 
-// Each thread takes 16 bytes of every STEP; of a whole page it loads AHEAD times before it goes on.
+// Each thread reads 16 bytes of every STEP. In a whole page it issues AHEAD loads before it uses
+// them.
 enum { AHEAD = 4, STEP = WG_PAGES_THREADS * 16 };
 DEVICE void load_ahead(uint64_t from, uint64_t *v) {
 #pragma unroll
   for (int i = 0; i < AHEAD; i++) load16(from + i * STEP, &v[2 * i], &v[2 * i + 1]);
 }
 
-// The same in every thread.
+// The hash of a page; every thread gets it.
 DEVICE uint64_t hash_of(uint64_t page, uint32_t n) {
   uint64_t sum = 0;
   uint32_t at = thread_of_block() * 16;
@@ -79,7 +80,7 @@ DEVICE uint64_t take_staged(const WgPagesWork *w) {
   return ~0ull;
 }
 
-// One thread: a place, when it is free.
+// Waits until a place is free. Called by one thread.
 DEVICE uint64_t take_place(const WgPagesWork *w) {
   uint64_t position = take_staged(w);
   if (position != ~0ull) return position;

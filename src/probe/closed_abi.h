@@ -6,11 +6,11 @@
 #include <stdint.h>
 
 enum { WG_CLOSED_WINDOWS = 12, WG_CLOSED_INSTRUCTION_BYTES = 16 };
-// A kernel's places: parts of its code, and behind them one for each format of what it stores.
+// A kernel's sites: one for each part of its code, then one for each format that it stores.
 enum { WG_CLOSED_SITES = 64, WG_CLOSED_FORMATS = 8 };
 
-// A live allocation that a parameter of the launch points into: nearly every access is in one. One
-// at address a, of at most WG_CLOSED_WIDEST bytes, is inside if a - base <= last.
+// A live allocation that a parameter of the launch points into: nearly every access lies in one. An
+// access at address a, of at most WG_CLOSED_WIDEST bytes, is inside if a - base <= last.
 enum { WG_CLOSED_WIDEST = 16 };
 typedef struct WgWindow {
   uint64_t base, last;
@@ -21,11 +21,11 @@ typedef struct WgClosed {
   uint64_t memory;       // … of a WgMemoryTable; 0: there is none, and nothing is looked up
   uint64_t code;         // … of the kernel's first instruction
   uint32_t launch;       // number of the launch in its process
-  uint32_t site_base;    // of the kernel's places
+  uint32_t site_base;    // of the kernel's sites
   uint32_t tools;        // bit ToolId: the tools that look at this launch
   uint32_t reserved[3];  // so that each window is read by one load
   WgWindow windows[WG_CLOSED_WINDOWS + 1];  // base 0 ends them
 } WgClosed;  // what is behind the end of the windows is not copied to the device
 
-// WgFinding.value[3] of a finding in machine code: where its instruction is, from `code` on
+// WgFinding.value[3] of a finding in machine code: the offset of its instruction from `code`.
 #endif

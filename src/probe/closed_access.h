@@ -13,7 +13,7 @@ typedef struct ClosedAccess {
   uint32_t what;  // WG_ACCESS_…
 } ClosedAccess;
 
-// The place of an instruction among those of its kernel. Two instructions may share one.
+// The site of an instruction. Two instructions of a kernel may share one.
 DEVICE uint32_t closed_site(const WgClosed *c, uint64_t pc) {
   return c->site_base + (uint32_t)((pc - c->code) / WG_CLOSED_INSTRUCTION_BYTES) % WG_CLOSED_SITES;
 }

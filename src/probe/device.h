@@ -1,5 +1,5 @@
-// The few things device code needs that C has no words for. Compiled by clang for nvptx64 they are
-// PTX instructions every architecture since sm_30 has; compiled natively (unit tests) a warp has
+// Operations of device code that C cannot express. Compiled by clang for nvptx64 they are PTX
+// instructions that every architecture since sm_30 has; compiled natively (unit tests) a warp has
 // one lane, and the test says which thread runs.
 #ifndef WG_PROBE_DEVICE_H
 #define WG_PROBE_DEVICE_H
@@ -201,14 +201,14 @@ DEVICE uint64_t device_to_shared(uint64_t a) {
   return device_native_lane.shared;
 }
 DEVICE uint32_t device_shared_size(void) { return device_native_lane.shared_bytes; }
-int device_is_nobodys(uint64_t address);  // nothing that a kernel may touch is there
+int device_is_nobodys(uint64_t address);  // no kernel may touch this address
 DEVICE uint32_t device_tid_x(void) { return device_native_thread[0]; }
 DEVICE uint32_t device_tid_y(void) { return device_native_thread[1]; }
 DEVICE uint32_t device_tid_z(void) { return device_native_thread[2]; }
 DEVICE uint32_t device_ctaid_x(void) { return device_native_block[0]; }
 DEVICE uint32_t device_ctaid_y(void) { return device_native_block[1]; }
 DEVICE uint32_t device_ctaid_z(void) { return device_native_block[2]; }
-// where a launch has more it is not asked for natively
+// sizes that native tests do not vary
 DEVICE uint32_t device_ntid_x(void) { return 1; }
 DEVICE uint32_t device_ntid_y(void) { return 1; }
 DEVICE uint32_t device_nctaid_x(void) { return 1; }

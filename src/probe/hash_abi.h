@@ -2,8 +2,7 @@
 // and from the host (session/hash_buffers.c), so that runs on both can be compared.
 //
 // - ordered: sum over the 8-byte words of the buffer of mix(word + (index + 1) * STEP), modulo
-// 2^64;
-//   the last word is filled up with zeros
+//   2^64; the last word is filled up with zeros
 // - unordered: sum over the elements of mix(element + OFFSET): the same for the same elements in
 //   any order. Bytes after the last whole element count as one element each
 //
@@ -38,7 +37,7 @@ WG_HASH_FUNCTION uint64_t wg_hash_element(uint64_t value) {
   return wg_hash_mix(value + WG_HASH_OFFSET);
 }
 
-// The elements of a whole word; 16: the half of one, the other one being the word beside it.
+// Hashes the elements of a whole word. Elements of 16 bytes use wg_hash_pair.
 WG_HASH_FUNCTION uint64_t wg_hash_elements(uint64_t w, uint32_t element) {
   uint64_t sum = 0;
   if (element == 4) return wg_hash_element(w & 0xffffffffu) + wg_hash_element(w >> 32);
@@ -57,19 +56,19 @@ WG_HASH_FUNCTION uint64_t wg_hash_pair(uint64_t low, uint64_t high) {
   return wg_hash_element(low ^ wg_hash_mix(high + WG_HASH_STEP));
 }
 
-// What a kernel of hash_kernel.cu is given, by value. Buffers are cut into tiles; a block takes
-// every gridDim-th.
+// The parameter of the kernels of hash_kernel.cu, by value. Buffers are cut into tiles; a block
+// hashes every gridDim-th.
 enum { WG_HASH_BUFFERS = 8, WG_HASH_TILE = 16384, WG_HASH_THREADS = 256 };
 typedef struct WgHashBuffer {
   uint64_t base, bytes;
-  uint64_t tiles;    // of all buffers up to and with this one, that are looked at
-  uint64_t table;    // device address of a WgHashTable; 0: all of the buffer is looked at
-  uint64_t first;    // the first tile that is looked at
+  uint64_t tiles;    // to hash, of all buffers up to and including this one
+  uint64_t table;    // device address of a WgHashTable; 0: hash the whole buffer
+  uint64_t first;    // the first tile to hash
   uint32_t element;  // bytes: 1, 2, 4, 8 or 16
-  uint32_t fresh;    // the table holds nothing yet: all of the buffer is looked at
+  uint32_t fresh;    // the table is still empty: hash the whole buffer
 } WgHashBuffer;
-// What each tile of a buffer added to its hashes when it was last looked at, so that only tiles
-// that may have changed are. Sums of all tiles first.
+// Keeps what each tile of a buffer last added to the buffer's hashes, so that only tiles that may
+// have changed are hashed again. The sums over all tiles come first.
 typedef struct WgHashTable {
   uint64_t total[2];
 } WgHashTable;  // then uint64_t[2] for each tile

@@ -11,7 +11,7 @@ DEVICE void add_pair(Sums *s, uint64_t low, uint64_t high, uint64_t index, uint3
                                 : wg_hash_elements(low, element) + wg_hash_elements(high, element);
 }
 
-// 16 bytes that are not all there, or not aligned.
+// Adds 16 bytes that extend past the end of the buffer, or that are not aligned.
 DEVICE void add_slowly(Sums *s, const WgHashBuffer *b, uint64_t offset) {
   uint64_t left = b->bytes - offset;
   uint32_t n = left < 16 ? (uint32_t)left : 16, first = n < 8 ? n : 8, second = n - first;
@@ -75,7 +75,8 @@ DEVICE void flush(const WgHashWork *w, uint32_t buffer, Sums *s) {
   s->ordered = s->unordered = 0;
 }
 
-// A tile with an entry in a table: what it added before goes, what it adds now stands there.
+// Replaces a tile's entry in the table: subtracts what the tile added before, adds and stores what
+// it adds now.
 DEVICE void replace_entry(const WgHashWork *w, uint32_t buffer, uint64_t tile, Sums *s) {
   const WgHashBuffer *b = &w->buffers[buffer];
   uint64_t entry = b->table + sizeof(WgHashTable) + tile * 16, at = w->scratch + buffer * 16ull;
@@ -95,8 +96,8 @@ DEVICE void replace_entry(const WgHashWork *w, uint32_t buffer, uint64_t tile, S
   s->ordered = s->unordered = 0;
 }
 
-// The last block to come: what all of them added goes to the host, and the scratch is zero for the
-// next one.
+// Runs in the last block to arrive: gives the sums of all blocks to the host, and clears the
+// scratch for the next launch.
 DEVICE void finish(const WgHashWork *w) {
   uint32_t t = thread_of_block();
   if (t < w->count * 2) {

@@ -33,7 +33,7 @@ DEVICE void store8(uint64_t at, uint64_t v) {
   asm volatile("st.global.u64 [%0], %1;" ::"l"(at), "l"(v) : "memory");
 }
 
-// Memory that other blocks or the host change.
+// Reads memory that other blocks or the host change.
 DEVICE uint32_t get32(uint64_t at) {
   uint32_t v;
   asm volatile("ld.volatile.global.u32 %0, [%1];" : "=r"(v) : "l"(at) : "memory");
@@ -51,7 +51,8 @@ DEVICE void set64(uint64_t at, uint64_t v) {
   asm volatile("st.volatile.global.u64 [%0], %1;" ::"l"(at), "l"(v) : "memory");
 }
 
-// For memory that begins anywhere, and for the end of a buffer: n of the 8 bytes, zeros behind.
+// Loads n of 8 bytes from any address; the others are zero. For unaligned memory and the end of a
+// buffer.
 DEVICE uint64_t load_bytes(uint64_t at, uint32_t n) {
   uint64_t w = 0;
   for (uint32_t i = 0; i < n; i++) {

@@ -30,7 +30,7 @@ typedef enum WgOrders {
   WG_ORDERS_MBARRIER_INVAL,
   WG_ORDERS_MBARRIER_ARRIVE,
   WG_ORDERS_MBARRIER_WAIT,
-  WG_ORDERS_MBARRIER_COUNT  // what it expects, or has, or lacks
+  WG_ORDERS_MBARRIER_COUNT  // its expected, pending or missing count
 } WgOrders;
 
 // has: the instruction has this modifier
@@ -59,7 +59,7 @@ static inline WgOrders wg_orders(const WgWords *w) {
 // How an access orders others. Atomic ones are strong whatever their words are.
 enum {
   WG_ACCESS_STRONG = 1,
-  WG_ACCESS_RELEASES = 2,  // what was done before is seen by those who acquire it here
+  WG_ACCESS_RELEASES = 2,  // earlier accesses are visible to those who acquire it here
   WG_ACCESS_ACQUIRES = 4,
   WG_ACCESS_OF_BLOCK = 8  // for threads of its block only; a fence too
 };

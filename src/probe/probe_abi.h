@@ -1,5 +1,6 @@
-// What device code and host share: the launch record a kernel is given and the channel it reports
-// through. Included by the device-side C of this folder and by the host; fixed sizes, no pointers.
+// Types that device code and host share: the launch record a kernel is given and the channel it
+// reports through. Included by the device-side C of this folder and by the host; fixed sizes, no
+// pointers.
 #ifndef WG_PROBE_ABI_H
 #define WG_PROBE_ABI_H
 
@@ -42,8 +43,8 @@ typedef struct WgMemoryTable {
   uint32_t count, images;
   uint64_t heap;
 } WgMemoryTable;
-// A texture over linear memory, whose width is in elements, or a surface, whose width is in bytes;
-// by key. slices: or layers. bytes: of one element
+// A texture over linear memory (its width is in elements) or a surface (its width is in bytes);
+// sorted by key. slices: or layers. bytes: of one element
 typedef struct WgImage {
   uint64_t key, base;
   uint32_t width, height, slices, bytes;
@@ -51,9 +52,9 @@ typedef struct WgImage {
 enum { WG_IMAGE_WIDEST = 1 << 24, WG_IMAGE_MOST = 1 << 20 };  // larger ones are not in the table
 #define WG_IMAGE_KEY(handle, is_surface) ((uint64_t)(handle) << 1 | (is_surface))
 
-// A place may have findings of several kinds; each is counted and described by itself. The number
-// in a finding and among the counts is the site's plus WG_SITE_NUMBERS for each kind that has a
-// plane of its own.
+// A site may have findings of several kinds; each kind is counted and described separately. The
+// number of a finding, and of its count, is the site's plus WG_SITE_NUMBERS times the plane of its
+// kind.
 enum { WG_SITE_NUMBERS = 1 << 18, WG_SITE_PLANES = 3 };
 enum {
   WG_CHANNEL_MAGIC = 0x57474348,
@@ -61,9 +62,9 @@ enum {
   WG_CHANNEL_SITES = WG_SITE_NUMBERS * WG_SITE_PLANES
 };
 
-// Where code finds what it needs to report; in the device's own memory where that is another than
-// the host's. Every finding of a site grows its count there, which costs an atomic operation of the
-// device; one on host memory takes a microsecond if many want the same word.
+// How device code reports findings. Lies in the device's own memory, if that is not the host's.
+// Every finding of a site adds to its count there, by an atomic operation of the device; one on
+// host memory takes a microsecond if many threads want the same word.
 typedef struct WgReports {
   uint64_t channel;  // device address of the WgChannel
   // … of uint64_t[sites]: how often each site has reported, and WG_COUNT_DESCRIBED
@@ -72,28 +73,27 @@ typedef struct WgReports {
   // … of WgSpread, for counts whose sum is needed only at the end; 0: none. Aligned to 16 together
   // with tool_memory: both are loaded at once
   uint64_t spread;
-  // … of those in the channel, which grow along in steps (wg_far_count) and are made equal at the
-  // end; 0: they are the same
+  // … of the counts in the channel, which follow in steps (wg_far_count) and become equal at the
+  // end; 0: they are the same counts
   uint64_t far_counts;
   uint32_t sites, reserved;
-  // … of uint32_t[blocks of the launch]: what the numbers of its blocks mean, in a grid of so many;
-  // 0: what they are
+  // … of uint32_t[blocks of the launch]: the original numbers of its blocks, in a grid of grid_x by
+  // grid_y; 0: they are not renumbered
   uint64_t list;
   uint32_t grid_x, grid_y;
 } WgReports;
 
-// Who counts adds to one of these words, others to others (by multiprocessor, or by what is stored
-// to): where every warp of a launch counts at one place, its word would have to be changed once for
-// each of them, one after the other. What a site has counted is the sum of all and of its word in
-// counts.
-enum { WG_SPREAD = 64, WG_SPREAD_SITES = 1 << 15 };  // sites behind these are counted in counts
+// Counters in several copies: a thread adds to the copy of its multiprocessor, or of the address it
+// stores to. With one word per site all warps of a launch would have to change that word one after
+// the other. The count of a site is the sum of all copies and of its word in counts.
+enum { WG_SPREAD = 64, WG_SPREAD_SITES = 1 << 15 };  // later sites use only counts
 typedef struct WgSpread {
   uint64_t counts[WG_SPREAD][WG_SPREAD_SITES];
 } WgSpread;
 
-// What the channel says of a count of n: it in full up to 127, then without all but its 7 leading
-// bits. It never falls, so that the sum of its steps is right whatever the order they arrive in,
-// and there are 64 of them while n doubles.
+// The value of a count n in the channel: n itself up to 127, then only its 7 leading bits. It never
+// falls, so the sum of its steps is right in whatever order they arrive; there are 64 steps while n
+// doubles.
 #define WG_COUNT_DESCRIBED \
   (1ull << 63)  // in counts: the first finding of the site is on its way in full
 static inline uint64_t wg_far_count(uint64_t n) {
@@ -111,7 +111,7 @@ typedef struct WgChannel {
   uint64_t slots_at;   // bytes from here to WgFinding[slots], used as a ring
   uint64_t counts_at;  // bytes from here to uint64_t[sites]: how often each site reported, exactly
   WgReports reports;   // for devices that share the host's memory; they do not spread counts
-  uint32_t counts_exact;  // 0: the device has better ones
+  uint32_t counts_exact;  // 0: the device has exact ones
   uint32_t
       tool_count;  // of a tool: its device code adds to it, its half inside the program reads it
   uint8_t pad0[24];
@@ -131,14 +131,14 @@ typedef struct WgFinding {
   uint32_t lanes;  // the lanes of the warp that had it
   uint32_t size;   // bytes accessed
   uint64_t address;
-  // meaning depends on the kind. Bad accesses: value[0] and extra[0] are start and size of the
-  // object the address
+  // the meaning depends on the kind. Bad accesses: value[0] and extra[0] are start and size of the
+  // object that the address was computed from; size 0: not known
   uint64_t value[4];
-  // was computed from; size 0: not known
   uint64_t extra[3];
 } WgFinding;  // 112 bytes
 
-// In the base of a FACT_RANGE: the argument does not allow this. No address has these bits.
+// Bits in the base of a FACT_RANGE: the kernel argument allows no reads, or no writes. No address
+// has these bits.
 #define WG_NO_READS (1ull << 62)
 #define WG_NO_WRITES (1ull << 63)
 

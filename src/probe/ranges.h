@@ -1,4 +1,4 @@
-// Finding an address in the table of allocations.
+// Finds an address in the table of allocations.
 #ifndef WG_PROBE_RANGES_H
 #define WG_PROBE_RANGES_H
 

@@ -29,7 +29,7 @@ DEVICE int64_t take_slot(WgChannel *ch) {
   }
 }
 
-// What a lane has to say; never in memory, the compiler keeps it in registers.
+// A finding of one lane. Never in memory: the compiler keeps it in registers.
 typedef struct Said {
   uint32_t launch, site, kind, size;
   uint64_t address, value, extra, value1, value2, value3, extra2;
@@ -48,7 +48,8 @@ DEVICE void write_block(const WgReports *r, volatile WgFinding *f) {
   f->block[2] = z;
 }
 
-// Word by word, so that nothing of it is on the stack: a kernel that had none would get one.
+// Writes word by word, so that nothing lies on the stack: otherwise a kernel without a stack would
+// get one.
 DEVICE void write_finding(const WgReports *r, uint32_t slot, uint32_t lanes, Said s) {
   WgChannel *ch = (WgChannel *)r->channel;
   volatile WgFinding *f = (volatile WgFinding *)((char *)ch + ch->slots_at) + slot % ch->slots;
@@ -74,7 +75,7 @@ DEVICE void write_finding(const WgReports *r, uint32_t slot, uint32_t lanes, Sai
   device_fence_system();  // the thread may trap next
 }
 
-// The count in the channel follows in steps. Returns what the count was.
+// Adds to the count; the count in the channel follows in steps. Returns the old count.
 DEVICE uint64_t count_lanes(const WgReports *r, uint32_t site, uint32_t lanes) {
   uint64_t n = (uint64_t)__builtin_popcount(lanes),
            told = device_add64((uint64_t *)r->counts + site, n), old = told & ~WG_COUNT_DESCRIBED;
@@ -90,7 +91,7 @@ DEVICE void wait_for_description(const WgReports *r, uint32_t site) {
     if (*((volatile uint64_t *)r->counts + site) & WG_COUNT_DESCRIBED) return;
 }
 
-// Once for each warp and site; `lanes` of it have the finding.
+// Reports once for each warp and site; `lanes` are the lanes with the finding.
 DEVICE void report_lanes(const WgReports *r, uint32_t lanes, Said s) {
   WgChannel *ch = (WgChannel *)r->channel;
   if (s.site < r->sites) {
@@ -149,7 +150,7 @@ __attribute__((noinline)) void wg_report(uint64_t channel, uint32_t launch, uint
   report(channel, (Said){launch, site, kind, size, address, value, extra, 0, 0, 0, 0});
 }
 
-// The same with more to say: v0 to v3 are value[0] to [3], e0 and e2 extra[0] and [2].
+// The same with more values: v0 to v3 are value[0] to [3], e0 and e2 extra[0] and [2].
 void wg_report_wide(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size,
                     uint64_t address, uint64_t v0, uint64_t v1, uint64_t v2, uint64_t v3,
                     uint64_t e0, uint64_t e2);
@@ -160,7 +161,7 @@ __attribute__((noinline)) void wg_report_wide(uint64_t channel, uint32_t launch,
   report(channel, (Said){launch, site, kind, size, address, v0, e0, v1, v2, v3, e2});
 }
 
-// The multiprocessor's own counter, which is added up at the end.
+// The counter of this multiprocessor; the host adds all of them up at the end.
 DEVICE uint64_t *own_count(const WgReports *r, uint32_t site) {
   if (!r->spread || site >= WG_SPREAD_SITES) return (uint64_t *)r->counts + site;
   return &((WgSpread *)r->spread)->counts[device_smid() % WG_SPREAD][site];

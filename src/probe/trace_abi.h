@@ -19,28 +19,28 @@
 //   four); bits 24..27: bits 31..34 of the warp's number; bits 0..23: the launch's number in its
 //   process, modulo 2^24
 //
-// Which lanes' words follow: those of head.lanes, lowest first, without gaps.
+// The lanes whose words follow are those of head.lanes, lowest first, without gaps.
 //
 // WIDE records, which kernels of a GPU make, begin at multiples of WG_TRACE_LINE bytes: the
 // smallest piece of memory that a GPU writes without a byte mask. Lane offsets and values begin at
 // such multiples, too, unless all of them fit into the rest of the units' line. Gaps may have any
 // content, zero too.
 //
-// What kind of operation it was: with an address, what the site's classes say (load, store, atomic;
-// an instruction that does two of them, cp.async, has a site and a record for each); without one:
-// with values wg_record, else a barrier or fence. Of an mbarrier (the site's class says that it is
-// a barrier) there are two words: its place in shared memory, and MBARRIER_* bits. A copy that
-// completes at an mbarrier has such a record after its others. Addresses are of 62 bits, modulo
-// 2^62; bits 60 and 61 tell the memory (WG_TRACE_GLOBAL …). Shared and local ones count from the
-// start of the block's (cluster's) and of the thread's memory. Values are as they lie in memory,
-// the first 4 bytes in the first plane; of fewer than 4 bytes the rest is 0. The value of an atomic
-// operation is its operand, of cas what memory holds afterwards. An operation of more than 16
-// bytes, and one whose value nobody knew when it was recorded (cp.async), has an address and no
-// values.
+// The kind of operation: with an address, the site's classes tell it (load, store, atomic; an
+// instruction that does two of them, cp.async, has a site and a record for each). Without an
+// address: wg_record if there are values, else a barrier or fence. An mbarrier operation (the
+// site's class says barrier) has two words: its place in shared memory, and MBARRIER_* bits. A copy
+// that completes at an mbarrier has such a record after its others. Addresses have 62 bits, modulo
+// 2^62; bits 60 and 61 tell the memory (WG_TRACE_GLOBAL …). Shared and local addresses count from
+// the start of the block's (cluster's) and of the thread's memory. Values are stored as in memory,
+// the first 4 bytes in the first plane; values shorter than 4 bytes are filled up with 0. The value
+// of an atomic operation is its operand; of cas it is the memory's content afterwards. An operation
+// of more than 16 bytes, or one whose value was not known when it was recorded (cp.async), has an
+// address and no values.
 //
-// A GROUP is one record for several operations: loads and stores of a piece of straight code that
-// the same lanes went through, or that they went through several times in a loop which does nothing
-// else that is recorded. It stands for its operations in the order of the program, turn after turn.
+// A GROUP is one record for several operations: the loads and stores of straight-line code that the
+// same lanes executed once, or several times in a loop that records nothing else. It stands for its
+// operations in program order, turn (iteration) after turn.
 //
 //   head (16 bytes) | counts, turns, time, a word for each operation, filling to 16 bytes | address
 //   units | lane offsets | values | filling
@@ -77,8 +77,8 @@ enum {
   WG_TRACE_OLD = 16,        // as many planes again: what an atomic operation found
   WG_TRACE_ONE_VALUE = 32,  // each plane has one word only, the same for all lanes
   WG_TRACE_SPLIT = 64,      // each word of a plane is two
-  // the second word of an mbarrier
-  // of the phase that was waited for and is over, or that a copy is counted in
+  // bits of an mbarrier's second word
+  // parity of the phase that was waited for and is over, or that a copy is counted in
   WG_TRACE_MBARRIER_PARITY = 1,
   WG_TRACE_MBARRIER_KNOWN = 2,   // … if that is known
   WG_TRACE_MBARRIER_REMOTE = 4,  // another block's
@@ -133,8 +133,8 @@ typedef struct WgTraceHeadPosition {
   uint32_t closed;   // as last seen
   uint8_t pad[96];
 } WgTraceHeadPosition;
-// What a launch's record points to.
-// KEPT: of a WgTrace, the bytes that a kernel's own parameter holds too
+// The data that a launch's record points to. KEPT: the first bytes of a WgTrace, which the kernel's
+// own parameter holds, too.
 enum { WG_TRACE_RANGES = 8, WG_TRACE_KEPT = 24 };
 typedef struct WgTraceRange {
   uint64_t first, last;
@@ -146,12 +146,12 @@ typedef struct WgTrace {
   uint64_t heads;      // WgTraceHeadPosition[nrings], device memory
   uint32_t nrings;     // a power of two; which one a warp uses: tools/record/weave_record.c
   uint32_t ring_size;  // bytes of data, a power of two of at least 8192
-  // 0: all. Else only operations of which a lane's address (in global memory) or thread is in one
-  // of these
+  // 0: all. Else only operations in which some lane's address (in global memory) or thread is in
+  // one of these ranges
   uint32_t nbuffers, nthreads;
   WgTraceRange buffers[WG_TRACE_RANGES], threads[WG_TRACE_RANGES];
 } WgTrace;
-// A tensor map that a kernel copies by, as its record describes it. pieces 0: it is not known.
+// A tensor map that a kernel copies by, as its record describes it. pieces 0: not known.
 enum { WG_TRACE_PIECE = 16 };
 typedef struct WgTraceTensor {
   uint64_t address;
@@ -160,9 +160,9 @@ typedef struct WgTraceTensor {
   uint32_t box[5];      // elements that a tile has
   uint32_t steps[5];    // elements from one of these to the next; of dimension 0 always 1
   uint32_t element;     // bytes
-  // bits of a shared address, from bit 7 on, that are mixed into those from bit 4 on
+  // bits of a shared address, from bit 7 on, that are XORed into those from bit 4 on
   uint32_t swizzle_mask;
-  uint32_t fill[2];  // what stands in shared memory for elements outside, twice a word
+  uint32_t fill[2];  // the value of elements outside, in shared memory, as two words
   uint32_t pieces;   // of WG_TRACE_PIECE bytes in a tile
 } WgTraceTensor;
 #endif

@@ -1,8 +1,8 @@
-// Variables of a frame of local memory, as the debug information of unoptimised code (nvcc -G) has
-// them: nvcc puts the arrays of a function into one variable, __local_depot0, and only .debug_info
-// tells where each of them is in it. Of DWARF that is: abbreviations, variables whose location is
-// "the address of the frame plus a number", and the sizes of their types. What does not look as
-// expected is left out.
+// Finds the variables inside a frame of local memory, from the debug information of unoptimised
+// code (nvcc -G). nvcc puts the arrays of a function into one variable, __local_depot0; only
+// .debug_info says where each array lies in it. Reads this much DWARF: abbreviations, variables
+// located at "the address of the frame plus a number", and the sizes of their types. Anything
+// unexpected is left out.
 #include "base/reading.h"
 #include "ptx/ptx.h"
 
@@ -110,7 +110,7 @@ typedef struct Debug {
   VEC(Entry) entries;
 } Debug;
 
-// A value of the form; of blocks and strings *place is where they are, and *len how long.
+// Reads a value of the form. Of a block or string, *place is its address and *len its length.
 static uint64_t value(Reading *r, uint64_t form, unsigned address_bytes, const uint8_t **place,
                       uint64_t *len) {
   static const uint8_t sizes[] = {
@@ -144,7 +144,7 @@ static uint64_t value(Reading *r, uint64_t form, unsigned address_bytes, const u
   return 0;
 }
 
-// To the attributes of an abbreviation; false: there is none of that number.
+// Moves to the attributes of the abbreviation with this number; false: there is none.
 static bool find_abbreviation(Reading *a, uint64_t code, uint64_t *tag, bool *has_children) {
   while (!a->bad) {
     uint64_t here = reading_uleb(a);
@@ -279,7 +279,7 @@ static void add_part(PtxModule *m, const PtxVar *frame, uint64_t offset, uint64_
         offset >= o->offset + o->var->size)
       continue;
     if (o->offset == offset) o->var->size = MAX(o->var->size, size);  // of another scope
-    else o->var->size = 0;                                            // what is where is not clear
+    else o->var->size = 0;                                            // the layout is ambiguous
     return;
   }
   uint32_t align = frame->align;
@@ -297,7 +297,7 @@ static void add_part(PtxModule *m, const PtxVar *frame, uint64_t offset, uint64_
   m->parts = parts;
 }
 
-// A variable whose location is the address of a frame plus a number. false: it is elsewhere.
+// Finds the frame and offset of a variable that lies in a frame. false: it lies elsewhere.
 static bool find_place(const Debug *d, const Entry *e, const Named **frame, uint64_t *offset) {
   if ((e->tag != TAG_VARIABLE && e->tag != TAG_PARAMETER) || e->location_len < 11 || !e->name)
     return false;
@@ -347,7 +347,7 @@ static const char *section_of(const PtxModule *m, const char *name) {
 }
 
 const PtxVar *ptx_frame_part(PtxModule *m, const PtxVar *frame, uint64_t offset) {
-  if (!m->debug) return NULL;  // optimised code has addresses of its own making
+  if (!m->debug) return NULL;  // in optimised code an offset need not name a variable
   if (!m->knows_parts) {
     const char *info = section_of(m, ".debug_info"),
                *abbreviations = section_of(m, ".debug_abbrev");
@@ -424,7 +424,7 @@ static const char *section_in(const char *text, const char *name) {
   return NULL;
 }
 
-// Each of two that lie in the same place may be the one that is meant: neither is kept.
+// Drops variables that overlap: an address in both could mean either.
 static void drop_overlapping(PtxFrameVariables *all) {
   bool *alone = mem_alloc(all->len + 1);
   for (uint32_t i = 0; i < all->len; i++) {

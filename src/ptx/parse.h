@@ -61,7 +61,7 @@ typedef struct Name {
 } Name;
 typedef struct Symbols {
   VEC(Name) names;            // every identifier declared or asked for in this function
-  VEC(Sym) syms;              // a stack: the open scopes'
+  VEC(Sym) syms;              // the symbols of the open scopes, as a stack
   uint32_t *slots, nslots;    // hash of names, index + 1
   VEC(uint32_t) scope_start;  // syms.len at the beginning of each open scope
   uint32_t digit_prefixes;    // ranges like x1<4>, whose names can be cut in two ways
@@ -76,7 +76,7 @@ void symbols_open(Symbols *s);
 void symbols_close(Symbols *s);
 uint32_t symbols_depth(const Symbols *s);
 uint32_t symbols_name(Symbols *s, const char *text, uint32_t len, uint32_t hash);
-// innermost; *index: the register of a range
+// The innermost symbol of that name; *index: the register's place in a range.
 Sym *symbols_find(Symbols *s, const Token *t, uint32_t *index);
 // count: registers of a range, 0 for others. NULL: already declared in this scope.
 Sym *symbols_declare(Symbols *s, SymKind kind, uint32_t name, uint32_t count);
@@ -124,12 +124,13 @@ typedef struct Parser {
   VEC(PtxFile *) files;
   VEC(PtxLoc *) inlined_locs;  // those whose function_name waits for .debug_str
   U64Map locs;                 // file, line, column -> last PtxLoc
-  U64Map chains;  // the same and a function -> the PtxLoc it was last seen directly behind
+  // place and inlined function -> the PtxLoc of the place that the function's .loc last followed
+  U64Map chains;
   const PtxLoc *last_loc;
   VEC(PtxReloc) relocs;
   VEC(const char *) texts;  // the directives of the function being read
   VEC(PtxVar *) list;       // the parameter list being read
-  // the .calltargets being read; every list is kept here, for parse_fail jumps past its reader
+  // the .calltargets being read; kept here because parse_fail jumps past its reader
   VEC(PtxFunc *) callees;
   uint64_t reg_budget, init_budget;  // what hostile input may still make us allocate
   unsigned depth;                    // nesting of expressions and braces

@@ -13,10 +13,10 @@ static uint32_t parse_u32(Parser *ps, const char *what) {
   return v;
 }
 
-// The .loc that `inlined_at` means. The place alone does not tell: two functions may have been put
-// at the same line of a third, which is in several places itself. The compiler writes the whole
-// chain the first time, each directly after the one it is in; later it may leave out all but the
-// last.
+// Finds the .loc that `inlined_at` refers to. File, line and column do not suffice: two functions
+// may have been inlined at one line of a third, which may itself be inlined in several places. The
+// compiler writes the whole chain the first time, each .loc directly after the one it is inlined
+// at; later it may write only the last.
 static const PtxLoc *call_site(Parser *ps, const PtxLoc *l, uint32_t file, uint32_t line,
                                uint32_t column) {
   uint64_t place = loc_key(file, line, column);

@@ -241,9 +241,9 @@ static bool at_label(const Parser *ps) {
   return *p == ':' && p[1] != ':';
 }
 
-// Line 0 is the compiler's own code, a loop of memcpy: it belongs to the line before it. Behind a
-// label it may be what several ways to there had in common, which is none of the line before: it
-// belongs to the next line of its block, if there is one.
+// Line 0 marks code that the compiler made, such as the loop of a memcpy: it belongs to the line
+// before it. After a label it may instead be code that the compiler merged from several paths to
+// the label: then it belongs to the next line of its block, if there is one.
 static void place_joined_code(Parser *ps, const PtxLoc *next) {
   size_t from = ps->stmts.len;
   for (; from && ps->stmts.data[from - 1].kind != STMT_LABEL; from--) {
@@ -257,7 +257,7 @@ static void place_joined_code(Parser *ps, const PtxLoc *next) {
     const PtxStmt *s = &ps->stmts.data[i];
     if (s->kind == STMT_LOC) joined = true;
     else if (s->kind == STMT_INSTR && joined) s->instr->loc = next;
-    else if (s->kind == STMT_INSTR) return;  // the line before goes on here
+    else if (s->kind == STMT_INSTR) return;  // code of the line before
   }
 }
 

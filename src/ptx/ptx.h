@@ -75,7 +75,7 @@ typedef struct PtxLabel PtxLabel;
 typedef struct PtxInstr PtxInstr;
 typedef struct PtxOperand PtxOperand;
 
-// Source position: PTX line (1-based) in the module text, and what .loc said was in force there.
+// A source position that .loc gave.
 typedef struct PtxLoc {
   uint32_t file, line, column;  // .loc file line column; file 0: none
   // inlined code: .loc … , function_name LABEL(+off), inlined_at file line col. Points at the .loc
@@ -169,8 +169,8 @@ typedef enum PtxOperandKind {
   OPD_FUNC,   // func
   OPD_LABEL,  // label: branch target, .branchtargets list, prototype …
   // [base + offset]: list[0] is the base (REG, VAR, INT); `imm` the offset; if nlist>1 the rest are
-  OPD_ADDR,
   // further bracket members, as in [tex, {x,y}] or [map, {c0,c1}]; reg_neg: [a + -b] kept as imm
+  OPD_ADDR,
   OPD_VECTOR,  // {a, b, …}: list
   // a|b as in setp p|q and shfl d|p: list[0], list[1] (either may be OPD_SINK; list[0] a vector in
   // tex)
@@ -346,7 +346,7 @@ typedef enum PtxValidity {
   VALIDITY_REDUCE,
   VALIDITY_TRANSPOSE  // movmatrix: those of other lanes' halves
 } PtxValidity;
-// Of the integer forms. A value computed from an address may be an address itself.
+// What the integer forms compute. A value computed from an address may itself be an address.
 typedef enum PtxResult {
   RESULT_NONE,
   RESULT_COPY,     // the operand
@@ -537,7 +537,7 @@ struct PtxModule {
   StrMap symbols;  // name -> PtxItem-like: use ptx_find_var / ptx_find_func
   struct PtxFramePart *parts;
   uint32_t nparts;
-  bool knows_parts;  // use ptx_frame_part
+  bool knows_parts;  // parts is filled; read it by ptx_frame_part
 };
 
 // --- parse_module.c: returns NULL and a message with line, column, the line's text and a caret on
@@ -548,8 +548,8 @@ PtxVar *ptx_find_var(const PtxModule *m, const char *name);
 PtxFunc *ptx_find_func(const PtxModule *m, const char *name);
 const char *ptx_file_path(const PtxModule *m, uint32_t index);  // NULL if unknown
 
-// --- frames.c: one variable of a frame of local memory, where debug information of code that is
-// not optimised tells; NULL: it tells of none that begins there ---
+// --- frames.c: finds the variable that begins at an offset of a frame of local memory. Needs the
+// debug information of unoptimised code; NULL: no variable is known to begin there. ---
 typedef struct PtxFramePart {
   const char *frame;
   uint64_t offset;
@@ -557,8 +557,8 @@ typedef struct PtxFramePart {
 } PtxFramePart;
 const PtxVar *ptx_frame_part(PtxModule *m, const PtxVar *frame, uint64_t offset);
 
-// All of them, from the text of a module. type: of an element, "": not known; dims: of an array,
-// "4,8". Those that overlap others are left out.
+// All variables in frames, from the text of a module. type: of an element, "": not known; dims: of
+// an array, "4,8". Variables that overlap others are left out.
 typedef struct PtxFrameVariable {
   char frame[128], name[128], type[160], dims[64];
   uint64_t offset, bytes;
@@ -569,7 +569,7 @@ void ptx_frame_variables(const char *text, PtxFrameVariables *out);
 // --- verifier.c: every instruction matches a form of the table; operands, types, labels, scopes
 // agree. ---
 bool ptx_verify(PtxModule *m, Error *err);
-// those that have no form yet: all that passes added or changed since
+// Verifies only instructions that have no form yet: those that passes added or changed since.
 bool ptx_verify_new(PtxModule *m, Error *err);
 // Puts "name:line:column: error: …", the source line and a caret into err.
 bool ptx_error_at(Error *err, const PtxModule *m, uint32_t line, uint32_t column, const char *fmt,

@@ -1,9 +1,8 @@
-// New names for every register and label. Registers declared as one range stay one range, and what
-// debug information names keeps the length of its name: the name is a number of that many bits
-// there.
+// Gives every register and label a new name. Registers declared as one range stay one range. A name
+// in debug information keeps its length: there it is a number of that many bytes.
 #include "ptx/ptx.h"
 
-// in_debug: keys are PtxRegs
+// in_debug: the PtxRegs that debug information names
 typedef struct Renamer {
   PtxModule *m;
   U64Map in_debug;

@@ -89,7 +89,7 @@ static const OpRow op_rows[] = {
 #define HINT C_HINT
 #define WARP C_WARP
 #define TEXTURE C_TEXTURE
-// ## takes a column's word before it is replaced: words may name a class and a value of a column.
+// The operator ## pastes a word before macros expand it: NAN may name a class and a column's value.
 #undef NAN
 #define NAN EXCEPTION_NAN
 #define INF EXCEPTION_INF

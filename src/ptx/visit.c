@@ -4,7 +4,7 @@
 static void visit_operand(PtxOperand *o, bool is_def, PtxRegVisitor *f, void *ctx) {
   switch (o->kind) {
     case OPD_REG: f(ctx, &o->reg, is_def); break;
-    case OPD_ADDR:  // what an address names is read, whatever the instruction does with the memory
+    case OPD_ADDR:  // the instruction reads the registers of an address, even if it stores there
       for (unsigned i = 0; i < o->nlist; i++) visit_operand(&o->list[i], false, f, ctx);
       break;
     case OPD_VECTOR:

@@ -6,7 +6,7 @@ enum { KERNELS_SHOWN = 20 };
 
 bool report_has_tools(const Run *r) { return r->tools && strcmp(r->tools, "none") != 0; }
 
-// --- launches that a tool has checked: patches in machine code are not there for every tool ---
+// --- launches that each tool has checked: not every tool can patch machine code ---
 
 typedef struct Coverage {
   uint64_t launches, kernels, patched;  // patched: launches of machine code among them
@@ -50,7 +50,7 @@ static double percent(const Run *r, const Coverage *c) {
   return r->launches ? 100.0 * (double)c->launches / (double)r->launches : 0;
 }
 
-// Of the tool that has seen least.
+// The percentage of the tool that has checked the fewest launches.
 double report_covered_percent(const Run *r) {
   if (!report_has_tools(r)) return 0;
   double least = 100;
@@ -78,7 +78,7 @@ static void add_coverage(const Run *r, const char *tools, int len, const Coverag
   str_addc(out, '\n');
 }
 
-// One line, or one for each tool where they have seen different launches.
+// Adds one line; adds one line per tool if the tools have checked different launches.
 static void add_coverages(const Run *r, Str *out) {
   size_t len = strcspn(r->tools, ",");
   Coverage first = coverage_of(r, r->tools, len);

@@ -5,9 +5,9 @@
 #include "base/json.h"
 #include "report/report.h"
 
-// --- stack.c: what of a stack is worth showing ---
-// Without what nvcc puts between a launch in the source and the call of the runtime, and without
-// what starts main.
+// --- stack.c: the part of a host stack that reports show ---
+// Leaves out the functions that nvcc adds between a launch in the source and the call of the
+// runtime, and the functions that call main.
 const RunFrame *report_stack(Run *r, RunStack *s, uint32_t *n);  // s NULL: none
 // of the launch, or of the call that was wrong; NULL: none
 RunStack *report_host_stack(const RunFinding *f);

@@ -3,8 +3,8 @@
 // findings of the kernel stand in it.
 #include "report/internal.h"
 
-// Text that XML can hold: no control characters, nothing that is not UTF-8, and none of the two
-// characters that are none.
+// Writes text as XML can hold it: replaces control characters, bytes that are not UTF-8, and the
+// two noncharacters U+FFFE and U+FFFF.
 static void add_text(Str *out, const char *text, bool attribute) {
   for (const char *p = text; *p;) {
     unsigned n = json_utf8_length(p);
@@ -77,7 +77,7 @@ static void add_findings(Run *r, const RunProcess *p, const RunKernel *k, bool e
   }
 }
 
-// What was not checked has not passed.
+// A kernel counts as skipped, not as passed, if none of its launches was checked.
 static const char *why_skipped(const Run *r, const RunKernel *k) {
   if (!k || k->reason) return k ? k->reason : NULL;
   bool tools = r->tools && strcmp(r->tools, "none") != 0;
@@ -124,7 +124,7 @@ static bool has_case(const RunKernel *k, const RunProcess *p) {
   return k->process == p && (k->launches || k->reason);
 }
 
-// A run that Warpgrind could not do its work in is an error of its own.
+// If Warpgrind itself failed, that is one more test case, with an error.
 static Sums sums_of(Run *r, const RunProcess *p, bool main) {
   const RunFinding *first;
   Sums s = {.tests = 1 + (main && r->failure), .errors = main && r->failure};

@@ -5,8 +5,8 @@ const char *report_buffer_name(const RunAllocation *a) {
   return !a ? NULL : a->name ? a->name : a->pointer;
 }
 
-// _ZZ4eachPiiE4tile is each(int*, int)::tile, and people call it tile. What is called as PTX needs
-// it has no name for people.
+// _ZZ4eachPiiE4tile is each(int*, int)::tile, and people call it tile. Variables that only PTX
+// names (__local_depot, parameters) have no such name.
 const char *report_object_name(Run *r, const RunSite *s) {
   if (!s->object || strncmp(s->object, "__local_depot", 13) == 0 ||
       strcmp(s->space ? s->space : "", "param") == 0)

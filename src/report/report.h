@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "run/run.h"
 
-// --- style.c: marks in texts, for a terminal. All texts of this header may have them but those of
+// --- style.c: marks in texts, for a terminal. Every text of this header may have marks, except
 // whole files (json.c …). ---
 #define REPORT_ERROR "\001"
 #define REPORT_WARNING "\002"
@@ -30,7 +30,8 @@ void report_summary(Run *r, bool all, Str *out);   // the last lines
 bool report_has_tools(const Run *r);               // some ran
 double report_covered_percent(const Run *r);       // of the launches
 
-// What tools measured: those that --tool names, or the others. all: every line of it
+// The numbers that tools measured: of the tools that --tool names, or of the others. all: every
+// line
 void report_results(Run *r, bool named, bool all, Str *out);
 
 // --- place.c: places of device code ---

@@ -1,6 +1,6 @@
-// Marks in the text of a report, and what becomes of them: colours on a terminal, nothing
-// elsewhere. A mark is one control character, so that texts of the program, where they have some,
-// cannot do more than change a colour.
+// Turns the marks in the text of a report into colours on a terminal, and removes them elsewhere. A
+// mark is one control character: if a text of the program contains one, it can change a colour and
+// nothing else.
 #include "report/report.h"
 
 static const char *const codes[] = {

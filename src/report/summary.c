@@ -1,4 +1,4 @@
-// What stands at the end of a report: results of tools and the counts of errors.
+// The end of a report: results of tools and the counts of errors.
 #include "report/report.h"
 #include "tools/report.h"
 

@@ -52,8 +52,8 @@ static bool matches_place(const SuppressEntry *e, const char *file, uint32_t lin
          (!e->function || matches_name(e->function, function));
 }
 
-// One place of the inline chain has all three. A finding about a call of the host: where it was
-// made.
+// Some place of the inline chain matches file, line and function. For a finding about a call of the
+// host the place is that of the call.
 static bool matches_any_place(Run *r, const SuppressEntry *e, const RunFinding *f) {
   if (!e->file && !e->first_line && !e->function) return true;
   const RunSite *s = f->site;
@@ -197,7 +197,7 @@ void report_suppression_entry(Run *r, const RunFinding *f, Str *out) {
   str_add(out, "}\n");
 }
 
-// --- what is said of them at the end ---
+// --- the summary of suppressions at the end ---
 void report_suppressed(Run *r, bool all, Str *out) {
   enum { SHOWN = 20 };
   uint64_t places, findings = run_count_suppressed(r, &places);

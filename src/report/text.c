@@ -12,8 +12,8 @@ static void add_frame(const RunFrame *f, const char *word, Str *out) {
   str_printf(out, "%s\n", f->inlined ? " inlined" : "");
 }
 
-// Frames of one framework: one line. The interpreter's are left out, since the lines of Python are
-// there.
+// Shows the frames of one framework as one line. The interpreter's own frames are left out, since
+// the lines of Python are shown.
 static void add_framework(const RunFrame *frames, uint32_t n, const char *word, Str *out) {
   const char *framework = report_framework(frames);
   Str operator= {0};
@@ -110,7 +110,7 @@ static void add_distance(uint64_t offset, uint64_t size, Str *out) {
   else add_bytes(offset, "inside", out);
 }
 
-// What a copy or a matrix moves is no element.
+// A copy or a matrix load moves many elements at once: its size is not that of an element.
 static bool is_element(int64_t bytes) { return bytes > 0 && bytes <= 32; }
 
 // An access that begins inside and ends outside.
@@ -162,7 +162,7 @@ static void append_where(const RunFinding *f, bool addresses, Str *out) {
                name ? name : "index ", (long long)(f->offset / element), (long long)element);
 }
 
-// Inside of its allocation an access is out of bounds where the kernel got only a part of it.
+// An access inside its allocation is out of bounds if the kernel got only a part of the allocation.
 static void add_part(const RunFinding *f, Str *out) {
   const RunAllocation *a = f->allocation;
   const ApiWords *w = report_words(f);
@@ -219,7 +219,7 @@ static void add_allocation(Run *r, const RunFinding *f, Str *out) {
   add_inside(f, out);
 }
 
-// What was accessed, behind the headline and the kind.
+// What was accessed; follows the headline and the kind.
 static void add_access(const RunFinding *f, Str *out) {
   const ToolReport *tool = tool_report(f->kind);
   if ((tool->detail && tool->detail(f, out)) || f->text) return;
@@ -263,7 +263,7 @@ void report_finding(Run *r, const RunFinding *f, Str *out) {
   Str title = {0};
   add_title(f, &title);
   const char *text = title.data ? title.data : "";
-  size_t head = strcspn(text, "\n");  // what a hang has to say takes several lines
+  size_t head = strcspn(text, "\n");  // the report of a hang has several lines
   str_printf(out, " \n%s%.*s (%s%s" REPORT_PLAIN ")", words[f->kind->severity], (int)head, text,
              colours[f->kind->severity], f->kind->name);
   add_access(f, out);
@@ -274,7 +274,7 @@ void report_finding(Run *r, const RunFinding *f, Str *out) {
   if (tool->describe) tool->describe(r, f, out);
   add_allocation(r, f, out);
   if (f->allocation) {
-    // a variable: where its module was
+    // for a variable: the stack that loaded its module
     add_stack(r, f->allocation->stack, f->allocation->name ? "loaded" : "allocated", out);
     add_stack(r, f->allocation->free_stack, "freed", out);
   }

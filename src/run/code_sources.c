@@ -1,5 +1,5 @@
 // Proofs for the sources that kept code names (--record=inputs). Such a run has no places of
-// kernels; those come when the file is expanded, and by then the code's origin cannot be proved.
+// kernels. `expand` adds them, but by then the code's origin can no longer be proved.
 #define _GNU_SOURCE
 #include "run/internal.h"
 
@@ -36,7 +36,7 @@ static void prove_files(Run *r, const Str *code) {
   }
 }
 
-// Pieces of one module have the same process and upper half of the address.
+// All pieces of a module have the same process and the same upper half of the address.
 void run_prove_code_sources(Run *r) {
   sqlite3 *db = run_file_database(r);
   sqlite3_stmt *s = NULL;

@@ -96,7 +96,8 @@ static bool constant_named(const Scope *s, const char *name, size_t n, unsigned 
 
 // --- declarations ---
 
-// The rest of a declaration behind its type: "a[4], b[8][3]". At the one of this name; NULL: any.
+// The declarators that follow a type: "a[4], b[8][3]". Finds the one with this name; name NULL:
+// any.
 static bool declarator(const Scope *s, const char *p, const char *end, const char *name,
                        DeclaredArray *out) {
   while (p < end) {
@@ -146,7 +147,7 @@ static const char *type_words(const char *p, const char *end, DeclaredArray *out
       p = next;
       continue;
     }
-    // a name that a [ , ; or = follows is what is declared
+    // a name before [ , ; = or { is the declared name
     if (len && next < end && strchr("[,;={", *next)) return p;
     if (len + n + 4 >= DECLARED_TYPE) return NULL;
     bool joined = len && out->type[len - 1] == ':';

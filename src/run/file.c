@@ -38,8 +38,8 @@ static bool prepare(RunFile *f, const char *sql, sqlite3_stmt **out) {
   return sqlite3_prepare_v2(f->db, sql, -1, out, NULL) == SQLITE_OK || fail(f);
 }
 
-// The first page says what file this is from the beginning: what is in the -wal alone is not seen
-// by who looks at the file.
+// Writes the identity into the first page before WAL is switched on: programs that look only at the
+// file itself do not see what is in the -wal.
 static bool make_identity(RunFile *f) {
   char version[64];
   snprintf(version, sizeof version, "PRAGMA user_version=%d", RUN_SCHEMA_VERSION);
@@ -135,7 +135,7 @@ static void make_one_file(RunFile *f) {
   if (code != SQLITE_OK && code != SQLITE_BUSY && code != SQLITE_LOCKED) fail(f);
 }
 
-// Writing has failed. What was committed stays; with the room that was kept, the file says why it
+// Writing has failed. Committed rows stay; the reserved room (reserve.c) lets the file say why it
 // ends.
 static void say_failure(RunFile *f) {
   sqlite3_stmt *s = NULL;
@@ -174,7 +174,7 @@ static bool begin(RunFile *f) {
   return true;
 }
 
-// What is recorded goes in with the rows that it refers to.
+// Saves recorded operations in the same transaction as the rows they refer to.
 static void save_trace(Run *r, bool last) {
   Error err = {{0}};
   RunFile *f = r->file;

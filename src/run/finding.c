@@ -29,8 +29,8 @@ static uint64_t distance(const RunAllocation *a, uint64_t address) {
   return address - a->base < a->size ? 0 : address - a->base - a->size + 1;
 }
 
-// Findings arrive late: allocations made or freed after the launch are judged as they were at the
-// launch. `launch` 0: now.
+// Findings arrive late: they are judged by the allocations that existed at their launch. `launch`
+// 0: now.
 static bool was_there(const RunAllocation *a, uint32_t launch) {
   return !launch || a->born < launch;
 }
@@ -38,7 +38,8 @@ static bool was_freed(const RunAllocation *a, uint32_t launch) {
   return a->freed && (!launch || a->died < launch);
 }
 
-// What was there at all, inside before near, live before freed, the younger of two.
+// Orders allocations: existing before missing, inside before near, live before freed, younger
+// before older.
 static bool better(const RunAllocation *a, const RunAllocation *than, uint64_t address,
                    uint32_t launch) {
   if (!than) return true;
@@ -49,7 +50,7 @@ static bool better(const RunAllocation *a, const RunAllocation *than, uint64_t a
   return a->id > than->id;
 }
 
-enum { NEAR = 1 << 20 };  // farther away is no help
+enum { NEAR = 1 << 20 };  // a more distant allocation does not help the reader
 
 static RunAllocation *closest(RunProcess *p, uint64_t address, uint32_t launch) {
   RunAllocation *best = NULL;
@@ -77,7 +78,7 @@ static const RunAllocation *keep(Run *r, RunAllocation *a, bool freed) {
 
 // related: an address in the allocation it is about; 0: not known.
 static void find_allocation(Run *r, RunProcess *p, RunFinding *f, uint64_t related) {
-  // A graph is launched later than its launches are: then anything may have been there.
+  // A graph is launched after its launches were captured: any allocation may have existed by then.
   uint32_t launch = f->text || (f->launch && f->launch->flags & LAUNCH_CAPTURED) ? 0
                                                                                  : f->launch_number;
   RunAllocation *near = closest(p, f->address, launch),
@@ -121,13 +122,13 @@ void run_host_finding(Run *r, RunProcess *p, const EventFinding *e, RunPlace *pl
   if (!kind) return;
   RunKernel *kernel = u64map_get(&p->kernels, e->kernel);
   RunStack *stack = u64map_get(&p->stacks, e->stack);
-  // Addresses and threads differ from one time to the next: a place is the source line, or else the
+  // Addresses and threads differ between repetitions: a place is the source line, or else the
   // sentence.
   Str key = {0};
   str_printf(&key, "%u %s %s", p->id, kind->name, kernel ? kernel->name : "");
   if (nplaces) str_printf(&key, " %s:%u", places[0].file ? places[0].file : "", places[0].line);
   else str_printf(&key, " %u %s", stack ? stack->id : 0, e->text ? e->text : "");
-  // One call may copy what several kernels wrote: which one is known when all of their stores are.
+  // One call may copy the results of several kernels: which kernel is known once all stores are.
   bool waits = kind->parts & WAITS_IF_ADDRESSED && e->flags & FINDING_HAS_ADDRESS;
   if (waits && r->waiting.len < MOST_WAITING)
     str_printf(&key, " %llu %llx", (unsigned long long)p->nlaunches,
@@ -173,7 +174,7 @@ void run_host_finding(Run *r, RunProcess *p, const EventFinding *e, RunPlace *pl
   str_free(&key);
 }
 
-// Those of `list` that belong to one tool.
+// Lets one tool decide about its own findings in `list`.
 static void settle_with(Run *r, const ToolReport *tool, const RunFindings *list, bool *reported) {
   RunFindings own = {0};
   bool *own_reported = mem_alloc(list->len + 1);
@@ -228,8 +229,7 @@ static RunFinding *device_finding(Run *r, RunProcess *p, const Kind *kind, uint3
   return f;
 }
 
-// Places of a closed kernel are parts of its machine code: the record says which instruction it
-// was.
+// Places of a closed kernel are parts of its machine code: the record has the instruction's offset.
 static bool is_machine_code(const RunSite *s) { return s && !s->nplaces && !s->ptx_line; }
 
 static void name_instruction(Run *r, RunProcess *p, const WgFinding *d, RunFinding *f) {
@@ -248,9 +248,9 @@ static RunFinding *known_by(Run *r, const char *key, const RunFinding *f) {
   return known;
 }
 
-// An instruction can be in a kernel several times: tools have two bodies for one. And a loop that
-// the compiler unrolled has several instructions for one place of the source; what they report
-// about the same memory is one finding. f is the new one; the one that stands for it, or NULL.
+// One instruction can be in a kernel several times: some tools weave two bodies. A loop that the
+// compiler unrolled has several instructions for one source place; their findings about the same
+// memory are one finding. f: the new finding. Returns the known finding for this place, or NULL.
 static RunFinding *same_place(Run *r, RunProcess *p, const RunFinding *f) {
   const RunSite *s = f->site;
   if (!s || !(f->kind->parts & ONE_PER_PLACE)) return NULL;
@@ -272,7 +272,7 @@ static RunFinding *same_place(Run *r, RunProcess *p, const RunFinding *f) {
   return known;
 }
 
-// What the device's record says, by the parts of the kind and by its tool. false: the address is
+// Reads the device's record, as the parts of the kind and its tool require. false: the address is
 // not one of global memory.
 static bool read_record(const RunProcess *p, const WgFinding *d, RunFinding *f) {
   uint32_t parts = f->kind->parts;
@@ -291,7 +291,7 @@ static bool read_record(const RunProcess *p, const WgFinding *d, RunFinding *f) 
     f->size = 0;
   }
   bool in_global = !tool->receive || tool->receive(p, d, f);
-  // the run file keeps what the table says
+  // the run file keeps only what the table of kinds declares
   if (!(parts & HAS_ORIGIN)) f->origin = NULL;
   if (!(parts & HAS_SOURCE)) f->source = NULL;
   return in_global;
@@ -364,8 +364,8 @@ enum { ODD_COUNT = 1 << 30 };
 void run_site_counted(Run *r, RunProcess *p, uint32_t site, uint64_t count) {
   RunFinding *f = u64map_get(&p->found, (uint64_t)site + 1);
   if (f) {
-    // A site may report through several device channels; the first count replaces the one that
-    // stands for the record.
+    // A site may report through several device channels. The first count replaces the count of 1
+    // that the record had set.
     f->count = f->counted ? f->count + count : count;
     f->counted = true;
     return;

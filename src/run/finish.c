@@ -39,7 +39,7 @@ static void save_note(Run *r, uint32_t i) {
            severity_name(n->severity), n->text);
 }
 
-// What a report says of the run so far, if it is cut short here.
+// Saves what a report says of the run so far, in case it is cut short here.
 void run_save_progress(Run *r) {
   uint64_t kernels = 0;
   for (uint32_t i = 0; i < r->kernels.len; i++) {

@@ -12,17 +12,17 @@ void run_site_counted(Run *r, RunProcess *p, uint32_t site, uint64_t count);
 void run_settle_findings(Run *r, const RunProcess *p);
 
 // --- release.c ---
-// The process has ended and its findings are settled: saves what is only saved at the end, keeps
-// what its findings refer to, frees the rest.
+// Call when the process has ended and its findings are settled. Saves the rows that are complete
+// only then, keeps everything its findings refer to, and frees the rest.
 void run_release_process(Run *r, RunProcess *p);
 void run_free_process(RunProcess *p);
 
 // --- step.c ---
 void run_save_step(Run *r, RunProcess *p, const EventStep *e);
-// all its records were handed to the trace writer; 0: so it is with all launches
+// all its records were handed to the trace writer; launch 0: those of all launches were
 void run_launch_drained(Run *r, RunProcess *p, uint32_t launch);
-void run_commit_steps(Run *r);  // behind trace_save: those that are complete now
-// events of the process are missing: it may have made calls that are not known
+void run_commit_steps(Run *r);  // after trace_save: commits the steps that are complete now
+// events of the process are missing: it may have made calls that we do not know of
 void run_uncommit_steps(Run *r, RunProcess *p);
 void run_free_uncommitted(RunProcess *p);
 void run_save_step_after(Run *r, const RunProcess *p, const EventStepAfter *e);
@@ -42,11 +42,11 @@ struct Source;
 const struct Source *run_kernel_source(Run *r, const RunKernel *k);
 // "float* ns::make<float>(unsigned long)" -> "make"
 bool run_base_name(const char *function, char *out, size_t size);
-// what the program calls what it allocated there; NULL: not certain
+// the program's name for the buffer allocated there; NULL: not certain
 const char *run_pointer_name(Run *r, RunStack *stack);
-// what its source calls it; NULL: not certain
+// the parameter's name in the source; NULL: not certain
 const char *run_launch_parameter_name(Run *r, RunKernel *k, uint32_t index);
-// of the kernel's parameter that points to what was accessed; NULL: not certain
+// the name of the kernel's parameter that points to the accessed memory; NULL: not certain
 const char *run_parameter_name(Run *r, const RunFinding *f);
 void run_free_sources(Run *r);
 
@@ -55,7 +55,7 @@ void run_free_sources(Run *r);
 void run_prove_source(Run *r, const char *file);
 // source_text.c: keeps its text too, once. false: it cannot be read
 bool run_keep_source(Run *r, const char *file, const char *real, char hash[17]);
-void run_prove_code_sources(Run *r);        // code_sources.c: all that kept code names
+void run_prove_code_sources(Run *r);        // code_sources.c: all sources that kept code names
 struct sqlite3 *run_file_database(Run *r);  // file.c; NULL: no file is kept
 
 // --- kernel_code.c ---
@@ -66,7 +66,7 @@ void run_save_variables(Run *r, RunKernel *k);  // kernel_variables.c
 void run_pack(const void *data, size_t n, Str *out);  // source_text.c
 
 // --- types.c ---
-// Types of the parameters of a kernel, of a buffer's elements. When its process has ended
+// Types of a kernel's parameters and of a buffer's elements. Call when the process has ended.
 void run_save_kernel_types(Run *r, RunKernel *k);
 void run_save_buffer_type(Run *r, RunAllocation *a);
 // a pointer to the allocation is in the kernel's parameter
@@ -77,7 +77,7 @@ uint64_t run_type_bytes(const Run *r, int64_t id);
 
 // --- variable_places.c ---
 struct TraceReader;
-// fills in addresses that the recorded accesses of a GPU tell
+// fills in addresses that recorded accesses on a GPU reveal
 void run_place_variables(struct sqlite3 *db, struct TraceReader *t);
 
 // --- launch_uses.c ---
@@ -104,7 +104,7 @@ typedef enum RunTable {
 // The columns in order: i int64_t, t const char *, x int64_t that is not known (NULL), - NULL
 // without an argument, b const void * and size_t.
 void run_save(Run *r, RunTable table, const char *kinds, ...);
-// all that was recorded of it is in the file
+// all recorded operations of the step are in the file
 void run_commit_step(Run *r, int64_t id, int64_t recorded);
 void run_uncommit_process(Run *r, int64_t process);
 void run_save_stack(Run *r, RunStack *s);  // its frames, resolved or not
@@ -116,7 +116,7 @@ void run_save_kernel(Run *r, const RunKernel *k);
 void run_save_measure(Run *r, const RunMeasure *m);
 void run_save_finding(Run *r, const RunFinding *f);
 void run_save_progress(Run *r);    // with each commit
-void run_file_trace_ends(Run *r);  // file.c: the last of what was recorded
+void run_file_trace_ends(Run *r);  // file.c: saves the last recorded operations
 bool run_file_close(RunFile *f, Error *err);
 
 // --- reserve.c: room on the disk for the end of the file ---

@@ -12,7 +12,7 @@ static RunKernel *launched_kernel(const RunProcess *p, uint64_t launch) {
   return NULL;
 }
 
-// What has come since the last piece, from that line of the module on.
+// Saves the text that has arrived since the last piece; `line`: its first line in the module.
 static void save_piece(Run *r, RunKernel *k, uint32_t line) {
   size_t n = k->code.len - k->piece;
   Str packed = {0};

@@ -90,8 +90,8 @@ static bool is_declaration(const char *code, const char *p) {
   return read_declaration(p, strcspn(p, "\n;"), &v);
 }
 
-// As the virtual device lays them out: in the order in which the code refers to them first
-// (vgpu/kernel.c). What only called functions refer to has no place here.
+// Lays variables out as the virtual device does: in the order in which the code first refers to
+// them (vgpu/kernel.c). Variables that only called functions refer to get no place here.
 static void lay_out(const char *code, const char *end, Variables *all) {
   uint64_t at = SHARED_START, align = DYNAMIC_ALIGN;
   for (const char *p = code; p < end; p++) {
@@ -112,7 +112,7 @@ static void lay_out(const char *code, const char *end, Variables *all) {
     }
     p += n - 1;
   }
-  bool whole = true;  // nothing else comes before the dynamic part
+  bool whole = true;  // every variable before the dynamic part has its place
   for (unsigned i = 0; i < all->n; i++)
     whole &= !all->list[i].shared || all->list[i].dynamic || all->list[i].address != NOWHERE;
   for (unsigned i = 0; i < all->n; i++)
@@ -210,7 +210,7 @@ static void save_variable(Run *r, const RunKernel *k, const Variable *v, Describ
     type = 0;
     d->why = "its size is not what the source declares";
   }
-  // a local array that is not all of the memory may be another one
+  // a local array that does not fill the frame may be a different one
   if (!v->shared && !type) snprintf(d->name, sizeof d->name, "%s", v->object);
   for (unsigned i = 0; type && i < a->ndims; i++)
     str_printf(&dims, "%s%llu", i ? "," : "", (unsigned long long)a->dims[i]);
@@ -252,7 +252,7 @@ void run_save_variables(Run *r, RunKernel *k) {
   if (entry && !end) end = entry + strlen(entry);
   read_variables(k->code.data, entry, end, all);
   if (entry) lay_out(entry, end, all);
-  // the frame of a function that is called lies where the stack is then
+  // the frame of a called function lies wherever the stack is at the call
   for (unsigned i = 0; i < all->n; i++)
     if (!all->list[i].shared) all->list[i].address = all->list[i].of_entry ? 0 : NOWHERE;
   if (k->process->device && strcmp(k->process->device, "cpu")) forget_places(all);

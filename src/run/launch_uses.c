@@ -1,5 +1,5 @@
-// Which buffers recorded launches read and wrote, and, of short runs, their races: looked up once,
-// when the recording ends.
+// Saves which buffers recorded launches read and wrote, and, for short runs, their races. Computed
+// once, when the recording ends.
 #include "run/internal.h"
 
 #include <sqlite3.h>
@@ -16,7 +16,7 @@ static void save(void *user, uint32_t allocation, unsigned how) {
   run_save(u->run, TABLE_launch_use, "iii", u->launch, (int64_t)allocation, (int64_t)how);
 }
 
-// Of long runs the viewer looks for races itself, while the page is open.
+// In longer runs the viewer looks for races itself, while the page is open.
 enum { RACES_OPERATIONS = 1000000 };
 static void save_races(Run *r, TraceReader *t, uint32_t launch) {
   TraceRaces races = {0};
@@ -31,7 +31,7 @@ static void save_races(Run *r, TraceReader *t, uint32_t launch) {
   trace_races_free(&races);
 }
 
-// The viewer looks itself where this could not be done.
+// If this fails, the viewer computes the uses itself.
 void run_save_uses(Run *r) {
   sqlite3 *db = run_file_database(r);
   sqlite3_stmt *s = NULL;

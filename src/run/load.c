@@ -1,6 +1,6 @@
-// Reading a run file, so that its report can be printed again. Launches and allocations are read
-// only as far as findings need them; whoever wants more asks with SQL. Columns are found by name: a
-// table of an older file may lack some, which then are NULL.
+// Reads a run file, so that its report can be printed again. Reads only the launches and
+// allocations that findings need; for more, use SQL. Columns are found by name: columns that a
+// table of an older file lacks are read as NULL.
 #include <sqlite3.h>
 #include <time.h>
 
@@ -236,7 +236,7 @@ static void allocation_row(Load *l, const Row *s) {
   u64map_put(&l->allocations, a->id, a);
 }
 
-// As it was when the finding happened.
+// The allocation as it was when the finding happened.
 static const RunAllocation *allocation_of(Load *l, uint64_t id, bool freed) {
   const RunAllocation *a = u64map_get(&l->allocations, id);
   if (!a || freed || !a->freed) return a;
@@ -354,7 +354,7 @@ static void launches_row(Load *l, const Row *s) {
   l->run->different_kernels = number(s, "kernels");
 }
 
-// The command was ended before the program was.
+// The command ended before the program did.
 static bool load_unfinished(Load *l) {
   if (l->complete) return true;
   Run *r = l->run;
@@ -389,8 +389,8 @@ static void committed_row(Load *l, const Row *s) {
                (unsigned long long)number(s, "first"));
 }
 
-// What `contents`, `diff` and other questions know nothing of. Steps of --record=inputs belong to
-// launches, too.
+// Counts the steps that `contents`, `diff` and other questions cannot answer for. Steps of
+// --record=inputs belong to launches, too.
 static bool load_committed(Load *l) {
   if (sqlite3_table_column_metadata(l->db, "main", "step", "committed", NULL, NULL, NULL, NULL,
                                     NULL) != SQLITE_OK)
@@ -404,7 +404,7 @@ static bool load_committed(Load *l) {
               committed_row);
 }
 
-// SELECT of the ids that findings of kinds with `part` have in `column`.
+// Adds a SELECT of the ids in `column` of all findings whose kind has `part`.
 static void add_sites(Str *sql, uint32_t part, const char *column) {
   str_printf(sql, " UNION SELECT %s FROM finding WHERE kind IN (", column);
   const char *comma = "";

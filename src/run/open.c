@@ -75,7 +75,7 @@ static const char *text(sqlite3_stmt *s, int i) {
   return t ? t : "";
 }
 
-// The tables of trace_register would be hidden by an object of that name.
+// An object of that name would hide the virtual table that trace_register makes.
 static bool is_reserved(const char *name) {
   for (unsigned i = 0; i < trace_nvirtual_tables; i++)
     if (strcasecmp(trace_virtual_tables[i], name) == 0) return true;
@@ -105,7 +105,7 @@ static bool check_object(Check *c, sqlite3_stmt *s) {
 
 static bool is_trace_table(const Known *k) { return strncmp(k->name, "trace_", 6) == 0; }
 
-// Older versions did not have all tables: readers find them empty.
+// Files of older versions lack some tables: readers find these empty.
 static bool add_missing(Check *c) {
   for (uint32_t i = 0; i < c->known.len; i++) {
     const Known *k = &c->known.data[i];
@@ -163,7 +163,8 @@ static bool check_version(Check *c) {
                    RUN_SCHEMA_VERSION);
 }
 
-// By a command that still runs: then the end of the -wal changes while it is looked at.
+// A command that is still running writes the file: then the end of the -wal changes while we read
+// it.
 static bool is_being_written(Store *s) {
   int64_t pid = 0;
   if (!s->wal_bytes) return true;  // there is nothing to look at

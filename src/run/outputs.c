@@ -1,6 +1,6 @@
-// Hashes of buffers as they arrive: a step says which buffers a launch may have written, its hashes
-// come when the device has made them. A step's rows are written when they have; later readers find
-// the buffers by the names of the report.
+// Hashes of buffers as they arrive. A step says which buffers a launch may have written; their
+// hashes follow when the device has computed them. A step's rows are written once its hashes have
+// arrived. Readers find the buffers by the names that the report uses.
 #include "base/hash_option.h"
 #include "run/internal.h"
 
@@ -23,7 +23,7 @@ typedef struct Step {
   bool guessed;
   Output *list, *dumped;
 } Step;
-// numbers of steps: up to which run_outputs_announce has looked; the largest
+// announced: the last step that run_outputs_announce has handled; last: the largest step
 struct RunOutputs {
   Step steps[KEPT];
   uint64_t announced, last;
@@ -148,7 +148,7 @@ static void save_rest(Run *r, RunProcess *p, Step *s) {
   }
 }
 
-// The row says that its hash is pending until it comes: so a truncated file has the launch, too.
+// Saves rows that say the hash is pending, so that a truncated file has the launch, too.
 static void announce(Run *r, const RunProcess *p, Step *s) {
   for (uint32_t i = 0; i < s->n; i++) {
     Output *o = &s->list[i];
@@ -196,7 +196,7 @@ static void name_buffer(Run *r, RunAllocation *a) {
     run_save_allocation(r, a);
 }
 
-// The type of a buffer is known from the last kernel that was given it as one.
+// A buffer's element type comes from the last kernel whose parameter declared it.
 static Output *read_list(Run *r, RunProcess *p, const RunKernel *k, const uint64_t *words,
                          uint32_t n) {
   Output *list = mem_alloc(sizeof *list * (n + 1));
@@ -233,7 +233,7 @@ void run_outputs(Run *r, RunProcess *p, const EventOutputs *e) {
   const RunLaunch *l = s->launch ? launch_of(p, s->launch) : NULL;
   const RunKernel *k = l ? u64map_get(&p->kernels, l->kernel) : NULL;
   s->list = read_list(r, p, k, e->buffers, s->n);
-  // rows are in this order, whenever the hashes come
+  // ids follow this order, whenever the hashes arrive
   for (uint32_t i = 0; i < s->n; i++) s->list[i].id = ++r->last_id;
   s->dumped = read_list(r, p, k, e->dumped, s->ndumped);
 }

@@ -1,7 +1,7 @@
 // The program's name for a buffer: x of `cudaMalloc(&x, …)` at the line that allocated it. If that
-// function returns the pointer, or got the place to put it as a parameter, its caller's line has
-// the name. An uncertain name is left out: of a source that is newer than the program, or of a line
-// with several calls that were not all made.
+// function returns the pointer, or stores it through a parameter, the caller's line has the name.
+// Uncertain names are left out: the source is newer than the program, or the line has several calls
+// and some of them were not made.
 #include <sys/stat.h>
 
 #include "run/internal.h"
@@ -16,8 +16,8 @@ static bool newer_than(const char *a, const char *b) {
                                                 : sa.st_mtim.tv_nsec > sb.st_mtim.tv_nsec;
 }
 
-// folder: what a relative name is relative to. program: what was made of it; a source that is
-// younger is not used.
+// folder: what a relative name is relative to. program: the file built from the source; a source
+// that is newer than the program is not used.
 static const Source *source_at(Run *r, const char *file, const char *folder, const char *program) {
   Str joined = {0};
   if (file[0] != '/' && folder) str_printf(&joined, "%s/", folder);
@@ -49,7 +49,7 @@ void run_free_sources(Run *r) {
   strmap_free(&r->sources);
 }
 
-// Functions whose first argument is where the address is put.
+// Functions that store the address through their first argument.
 static bool allocates(const char *name, size_t n, void *user) {
   static const char *const functions[] = {"cudaMalloc",          "cudaMallocManaged",
                                           "cudaMallocHost",      "cudaHostAlloc",
@@ -66,7 +66,7 @@ static bool allocates(const char *name, size_t n, void *user) {
   return false;
 }
 
-// Functions that return it, or a handle of it.
+// Functions that return the address, or a handle of the allocation.
 static bool creates(const char *name, size_t n, void *user) {
   static const char *const functions[] = {"clCreateBuffer",  "clCreateBufferWithProperties",
                                           "clCreateImage",   "clCreateImageWithProperties",
@@ -94,11 +94,12 @@ bool run_base_name(const char *function, char *out, size_t size) {
   return n > start;
 }
 
-// RETURNED, STORED: the caller has it
+// RETURNED, STORED: the caller's line has the name
 typedef enum { NAME_NONE, NAME_FOUND, NAME_RETURNED, NAME_STORED } NameState;
 
-// Which of the calls in a line a frame is of, if each of them has allocated something: code of one
-// line lies in memory in the order of the source. UINT32_MAX: not all of them have.
+// Finds which call of its line a frame belongs to, if every call of the line has allocated
+// something: the code of a line lies in memory in source order. UINT32_MAX: some call has not
+// allocated.
 static uint32_t which_call(const RunStack *stack, const RunFrame *f, uint32_t calls) {
   uint64_t met[CALLS_MOST];
   uint32_t n = 0, before = 0, it = 0;
@@ -143,7 +144,7 @@ static NameState at_allocation(const Source *s, const RunStack *stack, const Run
   return NAME_NONE;
 }
 
-// At the line where a function is called that allocates.
+// Finds the name at the line that calls an allocating function.
 static NameState at_call(const Source *s, uint32_t line, char *callee, NameState state, char *name,
                          size_t size) {
   SourceCall c;
@@ -209,7 +210,7 @@ const char *run_parameter_name(Run *r, const RunFinding *f) {
              : NULL;
 }
 
-// A site of the kernel tells where its source is.
+// Any site of the kernel has the source file of the kernel.
 static const char *file_of(const RunKernel *k) {
   uint32_t it = 0;
   uint64_t number;

@@ -1,5 +1,5 @@
-// From the channel into the run. Numbers that a process gives are looked up in that process's own
-// tables; one that is not there is taken as "none": a process can send anything.
+// Puts events from the channel into the run. Numbers that a process sends are looked up in that
+// process's own tables; an unknown number counts as "none", since a process can send anything.
 #include "run/internal.h"
 
 static RunProcess *process_of(Run *r, uint32_t id) {
@@ -46,7 +46,7 @@ static bool overlaps(const WhereObject *a, const WhereObject *b) {
   return a->start < b->end && b->start < a->end;
 }
 
-// Where one library takes the place of another, stacks taken before keep the old table.
+// If a library is loaded in the place of another, stacks taken before keep the old table.
 static void on_Object(Run *r, RunProcess *p, const EventObject *e) {
   WhereObject o = {.path = run_text(r, e->path ? e->path : ""),
                    .start = e->start,
@@ -219,7 +219,7 @@ static void on_Alloc(Run *r, RunProcess *p, const EventAlloc *e) {
   p->lowest = p->highest ? MIN(p->lowest, e->base) : e->base;
   p->highest = MAX(p->highest, e->base + e->size);
   RunAllocation *before = u64map_remove(&p->live, e->base);
-  if (before) retire(p, before);  // freed behind our back
+  if (before) retire(p, before);  // freed by a call that we did not see
   u64map_put(&p->live, e->base, a);
   if (a->name) strmap_put(&r->variables, a->name, (void *)a->name);
   run_save_allocation(r, a);
@@ -301,7 +301,7 @@ static void on_CountRow(Run *r, RunProcess *p, const EventCountRow *e) {
     c->classes[i] += e->classes[i];
 }
 
-// Frames of the CUDA runtime, and of OpenCL's loader and layers.
+// Frames of the CUDA runtime, of OpenCL's loader and of its layers.
 static bool is_of_api(const char *object) {
   return object && (strstr(object, "libcuda") || strstr(object, "libwarpgrind") ||
                     strstr(object, "libOpenCL"));
@@ -417,7 +417,7 @@ static void kernel_counts(void *user, uint32_t id, uint32_t kernel, uint64_t lau
   r->progressed = true;
 }
 
-// What a process could not tell any more: killed, or ended by _exit.
+// Notes what a process could not report because it was killed or ended by _exit.
 static void note_unfinished(Run *r, RunProcess *p) {
   uint32_t it = 0;
   uint64_t channel;

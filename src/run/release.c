@@ -1,8 +1,8 @@
-// The end of a process: what its findings refer to moves to the run, everything else is freed. A
-// run of thousands of processes takes memory for those that are running and for what was found.
+// The end of a process: moves everything its findings refer to into the run and frees the rest. So
+// a run of thousands of processes needs memory only for running processes and for findings.
 #include "run/internal.h"
 
-// Copies that the run has already, by the original's address: findings share stacks and sites.
+// Copies that the run already has, by the original's address: findings share stacks and sites.
 typedef struct Kept {
   Run *run;
   U64Map copies;
@@ -13,7 +13,7 @@ static RunStack *keep_stack(Kept *k, RunStack *s) {
   RunStack *copy = u64map_get(&k->copies, (uintptr_t)s);
   if (copy) return copy;
   uint32_t n;
-  const RunFrame *frames = run_stack_frames(k->run, s, &n);  // while its symbols are there
+  const RunFrame *frames = run_stack_frames(k->run, s, &n);  // before its symbols are freed
   copy = ARENA_NEW(&k->run->arena, RunStack);
   *copy = *s;
   copy->addresses = NULL;
@@ -37,7 +37,7 @@ static RunSite *keep_site(Kept *k, RunSite *s) {
   return copy;
 }
 
-// A finding's allocations and launch are copies of its own already; what they point to is not.
+// A finding's allocations and launch are its own copies already; the objects they point to are not.
 static void keep_allocation(Kept *k, const RunAllocation *kept) {
   RunAllocation *a = (RunAllocation *)kept;
   if (!a) return;
@@ -88,7 +88,7 @@ static void save_rest(Run *r, RunProcess *p) {
   void *x;
   while (u64map_next(&p->stacks, &it, &id, &x)) {
     run_stack_frames(r, x, &n);
-    // names that were not certain before all calls of their line were known
+    // ask again: some names become certain only when all calls of their line are known
     if (!((RunStack *)x)->pointer) ((RunStack *)x)->pointer_asked = false;
   }
   it = 0;

@@ -1,6 +1,6 @@
-// Room on the disk of the run file that is kept until it is full: then what was committed can still
-// be put into one file, with a sentence that says why it ends. The room is a file without a name,
-// so that nothing of it is left when the command is killed.
+// Reserves disk space for the end of the run file. When the disk is full, this space is freed: it
+// is enough to put everything committed into one file, with a sentence that says why it ends. The
+// reserve is a file without a name, so that nothing is left of it if the command is killed.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sys/statvfs.h>
@@ -21,7 +21,7 @@ int run_reserve_take(const char *path, bool large) {
                                                      : 0;
   bytes = MIN(bytes, large ? LARGE : SMALL);
   str_free(&folder);
-  // Only where blocks can be reserved at once: posix_fallocate would write them.
+  // Only if blocks can be reserved at once: posix_fallocate would write them.
   if (bytes && fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)bytes) == 0) return fd;
   if (fd >= 0) close(fd);
   return -1;

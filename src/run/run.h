@@ -1,7 +1,8 @@
-// run: what is known of a run. receive.c builds it from what arrives through the channel; file.c
-// keeps it in a run file (SQLite, docs/run-file.md) and load.c reads it from one, so that a report
-// can be printed at the end of the run or any time later. One thread uses a Run. Memory is bounded:
-// launches and freed allocations are remembered up to a number, findings too.
+// run: everything known about a run. receive.c builds it from what arrives through the channel;
+// file.c keeps it in a run file (SQLite, docs/run-file.md) and load.c reads it from one, so that a
+// report can be printed at the end of the run or any time later. One thread uses a Run. Memory is
+// bounded: only the latest launches and freed allocations and a limited number of findings are
+// kept.
 #ifndef WG_RUN_H
 #define WG_RUN_H
 
@@ -29,7 +30,7 @@ typedef struct RunStack {
   uint64_t *addresses;
   uint32_t naddresses;   // none once the process is released
   const char *python;    // lines "file:line:function"
-  SymbolTable *symbols;  // what was loaded when it was taken
+  SymbolTable *symbols;  // libraries loaded when it was taken
   RunFrame *frames;
   uint32_t nframes;  // see run_stack_frames
   bool resolved, pointer_asked;
@@ -54,9 +55,8 @@ typedef struct RunKernel {
   // machine code that these tools check by patches, with commas between; NULL: woven, or unchecked
   const char *patched_by;
   uint64_t launches, checked;
-  uint64_t saved_launches;  // as its row has it
-  // RUN_PARAMETERS_NAMED of them: what the source calls its parameters; NULL: not known, or not
-  // asked for
+  uint64_t saved_launches;  // the number in its saved row
+  // RUN_PARAMETERS_NAMED names of its parameters in the source; NULL: not known, or not asked for
   const char **parameters;
   // kernel_code.c: its PTX as far as it has arrived, and where the piece under way begins in it
   Str code;
@@ -71,8 +71,8 @@ typedef struct RunSite {
   RunModule *module;
   const char *function, *text;
   const char *space;  // "global"
-  // the variable it accesses, as linked; or the number plus 1 of the parameter that points to what
-  // it does
+  // the variable it accesses, as linked; or the number plus 1 of the parameter that points to the
+  // accessed memory
   const char *object;
   uint32_t parameter;
   uint32_t ptx_line, classes, bytes;
@@ -97,8 +97,8 @@ typedef struct RunAllocation {
   uint32_t kind;  // SessionMemoryKind
   int device;
   const char *name;     // of a variable
-  const char *pointer;  // what the program calls its address, where that is certain
-  const char *type;  // of its elements, as a kernel's parameter last said: "f32"; NULL: not known
+  const char *pointer;  // the program's name for its address, if certain
+  const char *type;     // of its elements, as the last kernel declared it: "f32"; NULL: not known
   // Parameters of kernels that held a pointer to it: the number, and where in the parameter;
   // types.c
   struct {
@@ -120,22 +120,23 @@ typedef struct RunFinding {
   RunKernel *kernel;
   const RunLaunch *launch;  // NULL: not known any more
   uint32_t launch_number;   // 0: not about a launch
-  uint32_t last_launch;     // of findings of the host: the last before it
+  uint32_t last_launch;     // for findings of the host: the last launch before it
   RunSite *site;
   RunSite *origin, *source;  // of kinds with HAS_ORIGIN, HAS_SOURCE; NULL: not known
   bool has_thread, has_address;
   uint32_t block[3], thread[3], lanes;
   uint64_t size, address, value[4], extra[3];
-  // the one it is about: of the pointer, or else where the address is in or near to
+  // the allocation it is about: that of the pointer, or else the one that holds the address or is
+  // nearest
   const RunAllocation *allocation;
-  const char *parameter;        // what the kernel calls the pointer, where that is certain
-  const RunAllocation *inside;  // the one the address lies in, where that is another; NULL: none
+  const char *parameter;        // the kernel's name for the pointer, if certain
+  const RunAllocation *inside;  // the allocation that holds the address, if another; NULL: none
   int64_t offset;               // from the start of `allocation`
-  RunStack *stack;              // of the host, where it is not about a launch
+  RunStack *stack;              // of the host, if it is not about a launch
   RunStack *other_stack;
   const char *other_title;            // "created"
   struct RunSuppression *suppressed;  // NULL: no
-  uint64_t count, saved_count;        // saved_count: as its row has it
+  uint64_t count, saved_count;        // saved_count: the number in its saved row
   bool counted;                       // by the device, exactly
 } RunFinding;
 
@@ -182,9 +183,9 @@ struct RunProcess {
   uint32_t id;
   int pid, parent;
   const char *program, *arguments, *device;
-  // ended: it said so itself. damaged: it has overwritten what it reports through
+  // ended: it said so itself. damaged: it has overwritten the memory it reports through
   bool ended, damaged;
-  bool odd_counts;  // of places that it never announced
+  bool odd_counts;  // counts of places that it never announced
   // by the process's own numbers; live: by base; found: by site
   U64Map strings, stacks, modules, kernels, sites, live, found;
   U64Map open_devices;  // channels whose end it has not announced
@@ -198,7 +199,7 @@ struct RunProcess {
   VEC(WhereObject) objects;   // in symbols
   RunFindings findings;       // of this process, in the run's list too
   uint64_t lowest, highest;   // of all addresses it ever allocated
-  Arena arena;  // stacks, sites and what else is of no use once the process has ended; release.c
+  Arena arena;  // stacks, sites and other data of no use once the process has ended; release.c
   uint32_t last_launch;  // the largest number
   RunLaunch *launches;
   uint64_t nlaunches;  // the last ones
@@ -215,7 +216,8 @@ typedef struct RunDump {  // --dump-buffers: the contents of a buffer in a file
 } RunDump;
 
 typedef struct RunFile RunFile;
-// What a limit of the user's says of one kernel. passed NULL: it is kept
+// The outcome of one of the user's limits for one kernel. passed NULL: the kernel is within the
+// limit
 typedef struct RunLimit {
   const char *name, *passed;
 } RunLimit;
@@ -224,7 +226,7 @@ typedef struct Run {
   Arena arena;
   StrMap texts;                          // every string once
   const char *program, *device, *tools;  // tools: "count", "none"
-  ApiId api;                             // for what is said of the whole run
+  ApiId api;                             // for messages about the whole run
   VEC(RunProcess *) processes;
   VEC(RunKernel *) kernels;
   RunFindings findings;
@@ -234,14 +236,14 @@ typedef struct Run {
   VEC(RunNote) notes;
   VEC(RunLimit) limits;      // that tools have looked at, at the end of the run
   RunFindings explanations;  // of kinds with EXPLAINS_OTHERS
-  RunFindings waiting;       // their tool decides about them when their process has ended
+  RunFindings waiting;       // findings that their tool decides about when their process has ended
   StrMap count_keys, finding_keys;
   StrMap proved_sources;    // files that source_proof.c has looked at
   bool leaves_sources_out;  // --no-sources
   StrMap saved_types;       // types.c: name -> id
   U64Map type_bytes;        // id -> size
-  bool replays;  // kernels come from a run file (expand): what they name as sources proves nothing
-  StrMap sources;  // files that names of buffers were looked for in; pointer.c
+  bool replays;    // kernels come from a run file (expand): the sources they name prove nothing
+  StrMap sources;  // files searched for names of buffers; pointer.c
   // beyond RUN_FINDINGS_KEPT, or without a description
   uint64_t findings_left_out, places_left_out;
   bool full_said, counts_full;
@@ -253,16 +255,16 @@ typedef struct Run {
   uint32_t last_id;
   uint32_t still_running, unrecorded;  // processes
   uint64_t lost_events;                // of all processes
-  // processes that have overwritten what they report through; the first of them
+  // processes that have overwritten the memory they report through; the first of them
   uint32_t damaged;
   int damaged_pid;
-  bool channel_damaged;  // one of them has overwritten what all share
+  bool channel_damaged;  // one of them has overwritten memory that all processes share
   int exit_code, main_pid;
   const char *end;  // "exit code 3"
-  // of a file whose command was killed before the program ended: the time of its last entry; NULL:
+  // for a file whose command was killed before the program ended: the time of its last entry; NULL:
   // it is finished
   const char *unfinished;
-  // notes that are in the file; something changed that is written with the next commit
+  // notes already in the file; something has changed that the next commit must write
   uint32_t saved_notes;
   bool progressed;
   const char *failure;   // why Warpgrind could not do its work; NULL: it could

@@ -8,7 +8,7 @@ enum { SOURCE_MAX = 8 << 20, CALL_MAX = 4000, LINES_BACK = 8 };
 
 static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
-// Comments, strings and characters become blanks; lines stay where they are.
+// Replaces comments, strings and characters by blanks; line numbers stay the same.
 static void blank_out(char *t) {
   for (char *p = t; *p;) {
     char *end = NULL;
@@ -53,7 +53,7 @@ void source_free(Source *s) {
   *s = (Source){0};
 }
 
-// Behind what closes the bracket at p; NULL: not in sight.
+// The bracket that closes the one at p; NULL: not within reach.
 static const char *matching(const char *p, char open, char close) {
   int depth = 0;
   for (const char *end = p + CALL_MAX; *p && p < end; p++) {

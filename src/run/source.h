@@ -18,8 +18,8 @@ typedef struct SourceCall {
   const char *name, *open, *close;
 } SourceCall;
 typedef bool SourceIsWanted(const char *name, size_t n, void *user);
-// The calls of wanted functions that this line is a part of, in order: how many. out: room for
-// `most`
+// Finds the calls of wanted functions that this line is a part of, in order; returns how many. out:
+// room for `most`
 uint32_t source_calls(const Source *s, uint32_t line, SourceIsWanted *wanted, void *user,
                       SourceCall *out, uint32_t most);
 // The one call of a wanted function that this line is a part of. false: there is none, or more than

@@ -17,7 +17,7 @@ typedef struct Key {
   uint8_t bytes[SHA256_BYTES];
 } Key;
 
-// A key that others could read or have written proves nothing.
+// A key that others could have read or written proves nothing.
 static bool read_key(const char *path, Key *key) {
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   struct stat st;
@@ -27,8 +27,8 @@ static bool read_key(const char *path, Key *key) {
   return ok;
 }
 
-// Written beside and linked into place: several recordings may begin at the same time, and none
-// sees half a key.
+// Writes the key to a second file and links that into place: several recordings may begin at the
+// same time, and none must see half a key.
 static bool make_key(const char *path) {
   Key key;
   Str other = {0};
@@ -63,7 +63,7 @@ static void prove(const Key *key, const char *real, char out[PROOF_TEXT]) {
   str_free(&text);
 }
 
-// The program was built before the file was last changed: its lines may be others.
+// The file was changed after the program was built: its lines may be different.
 static bool is_newer(const Run *r, const struct stat *source) {
   struct stat st;
   for (uint32_t i = 0; i < r->processes.len; i++) {

@@ -1,5 +1,5 @@
-// Source files of kernels in the run file, compressed, each once: a run opens anywhere, and shows
-// the lines it was recorded with however the files change afterwards.
+// Keeps the source files of kernels in the run file, compressed, each once: a run can be opened
+// anywhere and shows the lines it was recorded with, even if the files change afterwards.
 #include "run/internal.h"
 
 #include <zstd.h>

@@ -24,9 +24,9 @@ static uint32_t python_frames(Run *r, const char *text, RunFrame *out, uint32_t 
   return n;
 }
 
-// Between the two functions below there is a third for a template: "copy<int>" has
-// "__wrapper__device_stub_copy<int>", with the same namespace before it where the names come from
-// the symbol table. Returns what stands behind the prefix; NULL: another function.
+// A template has a third function between the two below: "copy<int>" has
+// "__wrapper__device_stub_copy<int>", after the same namespace if the names come from the symbol
+// table. Returns the text after the prefix; NULL: another function.
 static const char *template_stub(const RunFrame *f) {
   static const char prefix[] = "__wrapper__device_stub_";
   const char *at = f->function ? strstr(f->function, prefix) : NULL;
@@ -70,15 +70,15 @@ static bool is_runtime(const RunFrame *f, SymbolNoise noise) {
   return name && !strncmp(name, "cuda", 4) && name[4] >= 'A' && name[4] <= 'Z';
 }
 
-// The C library's own functions have no names where it is stripped (Ubuntu): what calls main.
+// Ubuntu strips the C library: its functions that call main have no names.
 static bool is_nameless_libc(const RunFrame *f) {
   const char *object = last_part(f->object);
   return !f->function && !f->python && object && !strcmp(object, "libc.so.6");
 }
 
-// Leaves out what says nothing: the start of program or thread, what nvcc puts around a launch, the
-// CUDA runtime where the program called it, and under Python frames the interpreter. A stack of
-// nothing else stays.
+// Leaves out frames that tell nothing: the start of the program or thread, nvcc's functions around
+// a launch, the CUDA runtime where the program called it, and the interpreter under Python frames.
+// A stack that has only such frames stays.
 static uint32_t drop_noise(Run *r, RunFrame *f, uint32_t n) {
   uint32_t kept = 0;
   bool python = n && f[0].python, called = false;  // called: by the program, not by its runtime

@@ -11,11 +11,11 @@ static const RunLaunch *launch_of(const RunProcess *p, uint64_t number) {
   return NULL;
 }
 
-// --- what is committed ---
+// --- when steps are committed ---
 //
-// A step that operations or pages belong to is written with `committed` and `recorded` 0. Both are
-// set in the transaction in which the last of them is saved, so that a file that was cut short at
-// any moment claims nothing that is not there.
+// A step with operations or pages is first written with `committed` and `recorded` 0. Both are set
+// in the transaction that saves the last of these, so that a file that is cut short never claims
+// data it does not have.
 
 static void *pack(int64_t id, uint64_t recorded) {
   return (void *)(uintptr_t)((uint64_t)id << 2 | (recorded & 3));
@@ -147,7 +147,7 @@ void run_save_interrupt_caller(Run *r, const RunProcess *p, const EventInterrupt
            (const void *)e->result, (size_t)(8 * e->result_count));
 }
 
-// The kernel that goes on after interrupts has the name of the one that called them.
+// A kernel that resumes after interrupts is named after the kernel that called them.
 const char *run_kernel_name(Run *r, const char *name) {
   static const char prefix[] = "__wgint_resume_";
   if (strncmp(name, prefix, sizeof prefix - 1) != 0) return run_readable_name(r, name);

@@ -1,5 +1,5 @@
-// Names of template parameters from the source, what they stand for from the demangled name of the
-// instance: `__shared__ T s[N]` of `reduce<float, 256>` is `float s[256]`.
+// Takes the names of template parameters from the source and their values from the demangled name
+// of the instance: `__shared__ T s[N]` of `reduce<float, 256>` is `float s[256]`.
 #define _GNU_SOURCE
 #include "run/template_arguments.h"
 

@@ -1,4 +1,4 @@
-// What the parameters of a kernel's template stand for; template_arguments.c.
+// Values of the parameters of a kernel's template; template_arguments.c.
 #ifndef WG_RUN_TEMPLATE_ARGUMENTS_H
 #define WG_RUN_TEMPLATE_ARGUMENTS_H
 

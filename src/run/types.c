@@ -1,6 +1,6 @@
-// Types of what the viewer shows: of parameters from the kernel's signature, of structs from the
-// host's debug information (-g), of buffers from the parameters that point to them or the variable
-// that was allocated into. What none of them says stays unknown: a guess would show wrong values.
+// Types for the viewer: of parameters, from the kernel's signature; of structs, from the host's
+// debug information (-g); of buffers, from the parameters or the host variable that point to them.
+// If none of these says, the type stays unknown: a guess would show wrong values.
 #include "run/internal.h"
 #include "symbol/type.h"
 
@@ -75,7 +75,7 @@ static int64_t save_type(Run *r, const SymbolType *t) {
   return id;
 }
 
-// Each type once in the file.
+// Saves each type only once in the file.
 static int64_t type_id(Run *r, const SymbolType *t) {
   if (!t) return 0;
   Str key = {0};
@@ -123,7 +123,7 @@ typedef struct Elements {
   char name[NAME_MOST], why[NAME_MOST + 200], dims[100];
 } Elements;
 
-// Bytes for some other use say nothing.
+// Types of raw bytes do not tell the type of the elements.
 static bool says_nothing(const char *name) {
   static const char *const words[] = {"void", "char", "unsigned char", "std::byte", ""};
   for (size_t i = 0; i < ARRAY_LEN(words); i++)
@@ -171,7 +171,7 @@ static bool from_variable(Run *r, const RunAllocation *a, Elements *out) {
   snprintf(out->name, sizeof out->name, "%s", v->type->name);
   snprintf(out->why, sizeof out->why, "variable %.400s", name);
   out->type = v->type;
-  // The host has a pointer to a __managed__ variable, by the same name.
+  // A __managed__ variable is a pointer of the same name on the host.
   if (!v->ndims && v->type->bytes && a->size != v->type->bytes && cut_pointer(out->name))
     out->type = symbol_type_named(a->process->symbols, out->name);
   return true;

@@ -1,5 +1,6 @@
-// Where variables in shared and local memory lie on a GPU: ptxas decides, so it is read off the
-// recorded accesses. Only where these cover the variable exactly is the place certain.
+// Finds where variables in shared and local memory lie on a GPU. ptxas decides that, so it is
+// inferred from the recorded accesses; the place is certain only if these cover the variable
+// exactly.
 #include "run/internal.h"
 
 #include <sqlite3.h>
@@ -23,7 +24,7 @@ static bool extend(void *user, const TraceOp *op) {
 
 typedef struct Unplaced {
   int64_t row, kernel;
-  uint64_t bytes, offset;  // of its frame; where it lies in that
+  uint64_t bytes, offset;  // of its frame; its offset in the frame
   char object[512];
 } Unplaced;
 typedef VEC(Unplaced) UnplacedList;

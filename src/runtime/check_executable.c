@@ -88,8 +88,8 @@ ElfSymbolWalk elf_symbols(const ElfFile *f, bool dynamic) {
   return w;
 }
 
-// A function that is said to be outside of its section's code is a mistake of the file: jumps to
-// ours would be written over something else.
+// Rejects symbols outside of their section's code, a mistake of the file: a jump written there
+// would overwrite something else.
 static bool lies_in_code(const ElfFile *f, const Elf64_Sym *y) {
   if (y->st_shndx >= f->nsections) return false;
   const Elf64_Shdr *s = section(f, y->st_shndx);
@@ -133,15 +133,16 @@ static bool mentions(const ElfFile *f, const char *name, bool must_be_defined) {
 // .nv_fatbin alone proves nothing: nvcc also puts one into programs that use the driver API only.
 static bool has_device_code(const ElfFile *f) { return has_section(f, ".nvFatBinSegment"); }
 
-// Code registers itself through this function: it is there by name (a static runtime we can
-// redirect), or it is asked for (a shared runtime). Neither: the names were stripped.
+// Device code registers itself through this function. A static runtime that we can redirect defines
+// the name, and a program with a shared runtime imports it. If neither holds, the names were
+// stripped.
 bool elf_has_stripped_runtime(const ElfFile *f) {
   return has_device_code(f) && !mentions(f, "__cudaRegisterFatBinary", false);
 }
 
 bool runtime_check_executable(const char *path, Error *e) {
   ElfFile f;
-  // a script, or nothing: starting it says more than we could
+  // a script or no file: the attempt to start it gives the better error
   if (!elf_open(path, &f)) return true;
   bool cuda = has_device_code(&f) || mentions(&f, "__cudaRegisterFatBinary", true);
   bool ok = true;

@@ -68,14 +68,14 @@ int rt_device(void) {
   return thread_device;
 }
 
-// Everything of the device goes; kernels and variables are loaded again when they are next used.
+// Destroys everything on the device; the next use loads kernels and variables again.
 cudaError_t rt_reset_device(void) {
   cudaError_t e = rt_init();
   if (e) return e;
   int device = rt_device();
   if (device < 0 || device >= MAX_DEVICES) return cudaErrorInvalidDevice;
   CUcontext context;
-  // what is still running must not outlive its module; its error is no matter here
+  // running kernels must end before their modules go; their errors do not matter here
   cuCtxSynchronize();
   rt_unload_all();
   e = rt_result(cuDevicePrimaryCtxReset_v2(device));

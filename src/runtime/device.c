@@ -27,8 +27,8 @@ cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags) {
   return rt_return(e);
 }
 
-// A wish for the order in which devices are tried; every one of ours works, so only the first
-// matters.
+// The list is the order in which devices are to be tried; all virtual devices work, so only the
+// first matters.
 cudaError_t cudaSetValidDevices(int *devices, int n) {
   if (n > 0 && !devices) return rt_return(cudaErrorInvalidValue);
   return n > 0 ? cudaSetDevice(devices[0]) : cudaSuccess;

@@ -18,7 +18,7 @@ cudaError_t rt_return(cudaError_t e) {
 
 void rt_clear_errors(void) { last_error = cudaSuccess; }
 
-// The tests' runtime stands on the exported functions alone and has no session.
+// The runtime that tests build uses only exported driver functions: it has no session.
 static void seen(void) {
 #ifdef WARPGRIND_LIBRARY
   session_errors_seen();

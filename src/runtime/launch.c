@@ -9,7 +9,7 @@ typedef struct Configuration {
 } Configuration;
 // a stack: an argument of a launch may itself launch
 static _Thread_local VEC(Configuration) configurations;
-// between its two calls: the next launch is that of kernel<<<…>>>(…)
+// set between a stub's two calls: the next launch comes from kernel<<<…>>>(…)
 static _Thread_local bool in_stub;
 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, cudaStream_t stream) {
@@ -31,7 +31,7 @@ cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, 
 
 static bool fits(unsigned value, unsigned limit) { return value >= 1 && value <= limit; }
 
-// A shape that no launch can have. CUDA 13's runtime on a GPU calls that an invalid value
+// Refuses shapes that no launch can have as invalid values, like CUDA 13's runtime on a GPU
 // (measured).
 cudaError_t rt_check_launch(dim3 grid, dim3 block) {
   static const CUdevice_attribute ids[7] = {

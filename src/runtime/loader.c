@@ -1,6 +1,6 @@
-// To know of a library that the program opens later, after it is mapped and before its constructors
-// run (they register its kernels): the dynamic loader calls an empty function at that point, for
-// debuggers. We put a jump into it.
+// Calls back when the program opens a library, after it is mapped and before its constructors run
+// (they register its kernels). At that point the dynamic loader calls an empty function, meant for
+// debuggers; we put a jump into it.
 #define _GNU_SOURCE
 #include <link.h>
 #include "runtime/internal.h"

@@ -1,4 +1,4 @@
-// Allocation and what can be asked about memory. Arrays are in array.c, pools in pool.c.
+// Allocation of memory and queries about it. Arrays are in array.c, pools in pool.c.
 #include "runtime/internal.h"
 
 #define PTR(p) ((CUdeviceptr)(uintptr_t)(p))

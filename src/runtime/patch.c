@@ -15,7 +15,7 @@ static void page_range(const void *start, size_t size, void **first, size_t *byt
   *bytes = b - a;
 }
 
-// Executable all the while if the system lets us: other threads may be running there.
+// Keeps the pages executable if the system allows it: other threads may be running there.
 bool patch_make_writable(const void *start, size_t size) {
   void *first;
   size_t bytes;
@@ -37,7 +37,7 @@ static uint8_t *try_at(uintptr_t address, size_t size) {
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
   if (p == MAP_FAILED) return NULL;
   if (p == (void *)address) return p;
-  munmap(p, size);  // a kernel that does not know NOREPLACE took the address as a wish
+  munmap(p, size);  // a Linux kernel without MAP_FIXED_NOREPLACE takes the address as a hint
   return NULL;
 }
 

@@ -1,4 +1,4 @@
-// What the start-up code nvcc put into the program tells us: fat binaries, and the kernels and
+// Registration: nvcc's start-up code in the program passes us its fat binaries, and the kernels and
 // variables in them.
 //
 // A fat binary is loaded by the driver at the first use of anything in it. A kernel is known by the

@@ -54,7 +54,7 @@ static void resource_back(const CUDA_RESOURCE_DESC *in, cudaResourceDesc *out) {
   }
 }
 
-// The format behind a description, to know what the default read mode means.
+// Whether the resource holds floating-point texels; decides what the default read mode means.
 static bool is_float_format(const CUDA_RESOURCE_DESC *r) {
   CUarray_format f = CU_AD_FORMAT_UNSIGNED_INT8;
   CUDA_ARRAY3D_DESCRIPTOR d;

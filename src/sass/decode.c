@@ -1,4 +1,4 @@
-// Takes instructions of machine code apart: 16 bytes each, the same fields in all generations from
+// Decodes instructions of machine code: 16 bytes each, the same fields in all generations from
 // sm_70 on.
 #include "sass/decode.h"
 
@@ -73,7 +73,7 @@ static void find_operands(SassInstruction *i, bool uniform) {
   }
 }
 
-// Instructions whose operands are elsewhere.
+// Instructions that have their operands elsewhere.
 static void find_special_operands(SassInstruction *i) {
   enum { LDCU_OFFSET = 37 };
   switch (i->name) {
@@ -96,7 +96,7 @@ static void find_special_operands(SassInstruction *i) {
     case SASS_ATOMG:
     case SASS_ATOMG_FLOAT:
       i->b = in_register(sass_bits(i, 32, 8), false);
-      // a part of the address, or what describes the memory
+      // a part of the address, or the descriptor of the memory
       if (sass_bits(i, 11, 1)) i->c = in_register(sass_bits(i, 64, 8), true);
       break;
     default: break;
@@ -117,7 +117,7 @@ static unsigned two_halves(const SassInstruction *i) {
   return SASS_BIT(sass_bits(i, 85, 1) ? SASS_BF16 : SASS_F16);
 }
 
-// Of F2FP: the formats of 8 bits have more than bit 76; what widens them has bit 73.
+// For F2FP: formats of 8 bits set more than bit 76; conversions to wider formats set bit 73.
 static unsigned packed(const SassInstruction *i) {
   if (sass_bits(i, 77, 2)) return SASS_BIT(SASS_OTHER);
   return SASS_BIT(sass_bits(i, 76, 1) ? SASS_BF16 : SASS_F16);
@@ -128,7 +128,7 @@ static unsigned converted(const SassInstruction *i) {
   return SASS_BIT(formats[sass_bits(i, 75, 2)]);
 }
 
-// Two of its functions start an approximation of an F64, with its upper half.
+// Two functions of MUFU start an approximation of an F64, with its upper half.
 static unsigned mufu_format(const SassInstruction *i) {
   enum { RCP64H = 6, RSQ64H = 7 };
   unsigned function = sass_bits(i, 74, 4);
@@ -145,7 +145,7 @@ unsigned sass_atomic_format(const SassInstruction *i) {
   return SASS_BIT((is_float ? fresh : old)[type]);
 }
 
-enum { MOST_REGISTERS = 128 };  // that a warp group's matrix product has for each thread
+enum { MOST_REGISTERS = 128 };  // of each thread, in a matrix product of a warp group
 
 static void find_result(SassInstruction *i) {
   i->registers = 1;
@@ -196,8 +196,8 @@ static void find_result(SassInstruction *i) {
   if (i->to == SASS_ZERO) i->registers = 0;
 }
 
-// A mask, a multiplication and a choice of bytes are followed only in the forms that keep a number
-// what it is.
+// Follows a mask, a multiplication and a choice of bytes only in the forms that leave the number
+// unchanged.
 static void find_followed(SassInstruction *i) {
   enum { CONSTANT_B = 4 };
   bool keeps = true;
@@ -218,7 +218,7 @@ void sass_decode(const void *code, unsigned sm, SassInstruction *out) {
   const Row *row = row_of(sass_bits(&i, 0, 9), sm);
   i.to = (uint8_t)sass_bits(&i, 16, 8);
   i.predicated = sass_bits(&i, 12, 4) != ALWAYS;
-  // an instruction that is not in the table and has 0 there: most likely it has no destination
+  // an unknown instruction with 0 in this field most likely has no destination
   i.result = row ? row->result : i.to ? RESULT_OTHER : RESULT_NONE;
   i.name = row ? row->name : SASS_UNKNOWN;
   i.follows = row ? row->follows : 0;

@@ -1,4 +1,4 @@
-// One instruction of machine code, taken apart. Private to sass/.
+// One decoded instruction of machine code. Private to sass/.
 #ifndef WG_SASS_DECODE_H
 #define WG_SASS_DECODE_H
 
@@ -23,7 +23,7 @@ typedef enum Result {
   RESULT_MATRIX,            // F32 or F16
   RESULT_WARPGROUP_MATRIX,  // the same, many registers
   RESULT_MOVED,             // one of the operands that it follows
-  RESULT_BYTES,             // bytes of them, in an order that operand B tells
+  RESULT_BYTES,             // bytes of them, in an order that operand B gives
   RESULT_MASKED,            // the operand, changed by a mask, if that is a constant
   RESULT_MULTIPLIED,        // the operand, if what is added to it is 0
   RESULT_LOADED,            // as many registers as are loaded
@@ -67,9 +67,9 @@ typedef struct SassInstruction {
 } SassInstruction;
 
 void sass_decode(const void *code, unsigned sm, SassInstruction *out);
-// Registers of what a load or a store moves.
+// The number of registers that a load or a store moves.
 unsigned sass_width(const SassInstruction *i);
-// What an atomic instruction adds to memory.
+// The format of an atomic instruction's operand.
 unsigned sass_atomic_format(const SassInstruction *i);
 
 static inline unsigned sass_bits(const SassInstruction *i, unsigned from, unsigned n) {

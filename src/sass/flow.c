@@ -1,4 +1,4 @@
-// Where control can come from: branches and calls of a kernel, whose targets are in its own code.
+// Finds where control can come from: branches and calls whose targets are in the kernel's own code.
 #include "sass/flow.h"
 
 // The distance to the target, in bytes from the next instruction on. From sm_90 on its lowest eight
@@ -28,7 +28,7 @@ static bool never_goes_on(const SassInstruction *i) {
          (i->name == SASS_BRA || i->name == SASS_EXIT || i->name == SASS_RET);
 }
 
-// Edges are counted first, then filled in: of one instruction they lie together.
+// Edges are counted first, then filled in, so that those of one instruction lie together.
 static void add_edge(SassFlow *f, bool fill, uint32_t from, uint32_t to) {
   if (to == UINT32_MAX) return;
   if (fill) f->from[--f->first[to]] = from;
@@ -38,7 +38,7 @@ static void add_edge(SassFlow *f, bool fill, uint32_t from, uint32_t to) {
 static void add_edges(SassFlow *f, const SassInstruction *code, unsigned sm, bool fill) {
   for (uint32_t i = 0; i < f->n; i++)
     if (has_target(&code[i])) add_edge(f, fill, i, target_of(code, f->n, i, sm));
-  // a function that was called goes on after each call
+  // the RET of a called function returns behind each call
   for (uint32_t r = 0; r < f->n; r++)
     for (uint32_t c = 0; code[r].name == SASS_RET && c + 1 < f->n; c++)
       if (code[c].name == SASS_CALL) add_edge(f, fill, r, c + 1);
@@ -51,7 +51,7 @@ void sass_flow_open(SassFlow *f, const SassInstruction *code, uint32_t n, unsign
   f->from = mem_alloc((f->first[n] + 1) * sizeof *f->from);
   add_edges(f, code, sm, true);
   f->falls = mem_alloc(n + 1);
-  // a function of its own comes back by its RET
+  // a call into the kernel's own code comes back by a RET
   for (uint32_t i = 1; i < n; i++)
     f->falls[i] = !never_goes_on(&code[i - 1]) &&
                   !(code[i - 1].name == SASS_CALL && !code[i - 1].predicated &&

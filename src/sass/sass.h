@@ -18,7 +18,7 @@ enum { SASS_FLOATS = 0x1e };  // all bits but SASS_OTHER's
 enum { SASS_NO_PARAM = 0xffffffff };
 typedef struct SassStore {
   // Where the pointer is in the parameters, in bytes; SASS_NO_PARAM: not known. It may also be a
-  // number of 64 bits that the address is computed with: the values of a launch tell.
+  // 64-bit number that the address is computed with: its value at a launch tells.
   uint32_t param;
   uint32_t formats;  // SASS_BIT()s of what is stored there
   bool plain;        // some store there is not atomic
@@ -35,7 +35,7 @@ typedef struct SassKernel {
 typedef struct SassStores {
   SassStore *list;  // each param once
   uint32_t n;
-  uint32_t *reads;  // where the pointers are that it loads through; each once
+  uint32_t *reads;  // offsets of the pointers that it loads through; each once
   uint32_t nreads;
   uint32_t formats;     // of all stores
   bool through_tensor;  // it also stores through tensor maps

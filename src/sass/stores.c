@@ -1,5 +1,5 @@
-// What a kernel stores in global memory, and through which parameters: for each store the value and
-// the address are followed backwards.
+// Finds what a kernel stores in global memory, and through which parameters: follows each store's
+// value and address backwards.
 #include "sass/flow.h"
 
 enum { MOST_STEPS = 512, MOST_WRITERS = 16, MOST_SEARCHED = 1 << 14 };
@@ -31,14 +31,14 @@ static void push(Reader *r, uint32_t at, uint32_t *depth) {
   r->stack[(*depth)++] = at;
 }
 
-// An instruction with a predicate may have left the register as it was; not for one that has the
-// same predicate.
+// A predicated instruction may not have written the register; but for a user with the same
+// predicate it has.
 static bool is_certain(const Reader *r, uint32_t writer, uint32_t user) {
   const SassInstruction *w = &r->code[writer], *u = &r->code[user];
   return !w->predicated || sass_bits(w, 12, 4) == sass_bits(u, 12, 4);
 }
 
-// The instructions that may have written the register as it is before `at`.
+// Finds the instructions that may have written the register's value before `at`.
 static void find_writers(Reader *r, uint32_t at, SassOperand o, Writers *out) {
   uint32_t depth = 0, searched = 0;
   r->search++;
@@ -60,8 +60,8 @@ static void find_writers(Reader *r, uint32_t at, SassOperand o, Writers *out) {
 
 static uint32_t formats_of(Reader *r, uint32_t at, SassOperand o, unsigned depth);
 
-// Bytes of a number are no number, but for the upper halves of two F32, which are BF16, and for
-// halves that change their place.
+// Bytes of a number are no number. Exceptions: the upper halves of two F32, which are BF16, and
+// halves that only change their place.
 static uint32_t after_bytes(const SassInstruction *i, uint32_t formats) {
   enum { UPPER_HALVES = 0x7632, FORM_CONSTANT = 4 };
   uint32_t kept = formats & (SASS_BIT(SASS_F16) | SASS_BIT(SASS_BF16) | SASS_BIT(SASS_OTHER));
@@ -97,7 +97,7 @@ static uint32_t formats_of(Reader *r, uint32_t at, SassOperand o, unsigned depth
   return found;
 }
 
-// By the width of the store.
+// The formats that fit the width of the store.
 static uint32_t formats_that_fit(const SassInstruction *i) {
   enum { HALF = 2, SIGNED_HALF = 3, WORD = 4 };
   unsigned width = i->name == SASS_STSM ? WORD : sass_bits(i, 73, 3);
@@ -108,8 +108,8 @@ static uint32_t formats_that_fit(const SassInstruction *i) {
   return fit;
 }
 
-// What all registers of the store may be; if there is nothing, what any of them may be. A way
-// through the code that is never taken adds to one of them at most.
+// The formats that all registers of the store share; if there are none, those of any register. A
+// path through the code that is never taken adds to one register at most.
 static uint32_t formats_stored(Reader *r, uint32_t at) {
   const SassInstruction *i = &r->code[at];
   uint32_t any = 0, all = SASS_FLOATS;
@@ -250,7 +250,7 @@ static void read_loads(Reader *r, Arena *arena, SassStores *out) {
   }
 }
 
-// What goes through shared and local memory keeps its format.
+// Notes formats that are stored to shared and local memory: loads return the same formats.
 static void read_inner_stores(Reader *r) {
   for (uint32_t at = 0; at < r->n; at++) {
     const SassInstruction *i = &r->code[at];

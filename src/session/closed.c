@@ -1,5 +1,5 @@
-// Launches of kernels that are machine code only: what their patches (src/closed) find in the
-// launch's record, and tools that look at memory before and after the launch instead.
+// Launches of kernels that are machine code only: fills the launch record that their patches
+// (src/closed) read, and calls tools that read memory before and after the launch instead.
 #include "session/internal.h"
 #include "tools/tool.h"
 
@@ -34,8 +34,8 @@ static void add_tool_names(Str *out, unsigned tools) {
     if (tools >> t & 1) str_printf(out, "%s%s", out->len ? "," : "", tool_name((ToolId)t));
 }
 
-// Its places are parts of its code: nothing is known of them but the kernel. Those behind them are
-// for formats of what it stores.
+// Adds sites for parts of the kernel's code, of which only the kernel is known. Further sites stand
+// for the formats of its stores.
 static void add_places(SessionKernel *k) {
   Woven w = {.nsites = WG_CLOSED_SITES + WG_CLOSED_FORMATS};
   w.sites = ARENA_ARRAY(&w.arena, Site, w.nsites);
@@ -88,7 +88,7 @@ bool session_closed_selected(SessionKernel *k) {
 
 // --- windows: the allocations that parameters point into ---
 
-// false: it has as many as there can be.
+// false: no window is free.
 static bool add_window(WgClosed *c, uint64_t pointer) {
   uint32_t n = 0;
   for (; c->windows[n].base; n++)
@@ -112,7 +112,7 @@ void session_each_param(const SessionCall *call, SessionEachParam *each, void *u
   }
 }
 
-// Other words are numbers. GPUs have addresses of 49 bits.
+// GPU addresses have 49 bits; words outside their range are numbers.
 static bool may_be_pointer(uint64_t word) { return word >= WG_NULL_PAGE && !(word >> 49); }
 
 // Pointers may be anywhere in a parameter: frameworks pass structs of them.

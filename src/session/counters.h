@@ -15,13 +15,13 @@ typedef struct PieceCounters {
 PieceCounters *session_counters_find(Piece *p, const SessionDevice *d);  // NULL: none
 // device address, made when first needed; 0: none. Without the lock
 uint64_t session_counters(SessionDevice *d, Piece *p);
-// What was counted since the tool last asked: Woven.ncounters numbers, then as many that say what
-// the counters hold now; to be freed. NULL: nothing was counted. lost: they cannot be read any
+// Counts since the tool last asked, then the counters' current values: Woven.ncounters numbers
+// each. The caller frees them. NULL: nothing was counted. lost: the counters cannot be read any
 // more. With the lock held
 uint64_t *session_counters_since(SessionDevice *d, Piece *p, unsigned tool, bool *lost);
-// Sends what was executed, by kernel and source line (weave/execution_rows.h); how many rows.
+// Sends execution counts by kernel and source line (weave/execution_rows.h); returns how many rows.
 uint64_t session_send_executions(const Piece *p, const uint64_t *counters, int device);
-// A device goes: collects the counters of each piece; where they are gone already, lost is called.
+// Collects the counters of each piece before a device is closed; calls `lost` where they are gone.
 struct ToolDevice;
 typedef struct SessionCollect {
   void (*piece)(struct ToolDevice *d, Piece *p);

@@ -1,8 +1,8 @@
-// The end of a process: the tools and the command are told.
+// The end of a process: tells the tools and the command.
 #include "session/written_buffers.h"
 #include "tools/tool.h"
 
-// A process that never had anything to say does not begin now.
+// A process that has sent nothing so far sends nothing here either.
 void session_end(void) {
   if (!session_is_open()) return;
   EACH_RUNNING_TOOL(t, tool)

@@ -1,4 +1,4 @@
-// Hands what happens in the program to the tools that run (tools/tool.h).
+// Hands events of the program to the tools that run (tools/tool.h).
 #include "base/runstats.h"
 #include "session/order.h"
 #include "session/written_buffers.h"
@@ -28,7 +28,7 @@ void session_stalled(const SessionStall *s) { TELL(stalled, s); }
 
 void session_launch_refused(const SessionRefusal *r) { TELL(launch_refused, r); }
 
-// The first tool that has a kind for it has the fault.
+// The first tool that has a kind for the fault gets it.
 const char *session_fault_kind(const SessionFault *f) {
   const char *kind = NULL;
   EACH_RUNNING_TOOL(t, tool)
@@ -44,7 +44,7 @@ void session_graph_end(void) { TELL(graph_end); }
 
 // --- memory before a launch ---
 
-// The first tool that wants some has it.
+// The first tool that wants inputs gets them.
 SessionInputs *session_inputs(const SessionCall *c) {
   SessionInputs *in = NULL;
   EACH_RUNNING_TOOL(t, tool)
@@ -182,7 +182,7 @@ void session_copy_check(const SessionCopy *c) {
 
 void session_copy_refused(const SessionCopy *c) { TELL(copy_refused, c); }
 
-// The first tool that numbers copies has the number.
+// The first tool that numbers copies decides the number.
 uint32_t session_copy_number(const SessionCopy *c) {
   uint32_t number = 0;
   EACH_RUNNING_TOOL(t, tool)
@@ -299,7 +299,7 @@ size_t session_free_for_program(size_t free_bytes) {
 
 // --- order ---
 
-// The first tool that tags copies has the tag.
+// The first tool that tags copies decides the tag.
 uint64_t session_copy_tag(void) {
   uint64_t tag = 0;
   EACH_RUNNING_TOOL(t, tool)

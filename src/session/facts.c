@@ -15,7 +15,7 @@ bool session_fact_pointer(const WeaveFact *f, const SessionParams *p, uint64_t *
 static uint32_t index_limit(const WeaveFact *f, const WgMemoryRange *r, uint64_t pointer) {
   // bytes of the allocation before index 0
   int64_t before = (int64_t)(pointer - r->base) + f->offset;
-  // … and behind its first byte, for the last access
+  // bytes from index 0 to the last place where an access still fits
   int64_t room = (int64_t)r->size - before - (int64_t)f->bytes;
   if (before < 0 || room < 0) return 0;
   // a constant may be added to the index
@@ -32,8 +32,8 @@ void session_arguments(const SessionArgument *list, uint32_t n) {
   narguments = n;
 }
 
-// What the API says of the argument: a part of the allocation, and what may be done with it.
-// Returns bits for the base of a range.
+// Narrows the range to the part of the allocation that the API names for this argument. Returns
+// bits for the range's base: forbidden reads and writes.
 static uint64_t narrow(const WeaveFact *f, uint64_t pointer, WgMemoryRange *r) {
   if (f->param >= narguments || f->param_offset) return 0;
   const SessionArgument *a = &arguments[f->param];
@@ -57,7 +57,7 @@ void session_fill_facts(const WovenKernel *code, const SessionParams *params, vo
     char *at = (char *)record + f->record_offset;
     uint64_t pointer;
     memset(at, 0, fact_bytes(f->kind));              // not known
-    if (f->kind == FACT_RANGE) memset(at, 0xff, 8);  // … and no address is in it, null neither
+    if (f->kind == FACT_RANGE) memset(at, 0xff, 8);  // a range that contains no address, not even 0
     if (!session_fact_pointer(f, params, &pointer) || !pointer) continue;
     if (pointer != last_pointer) found = session_ranges_find(pointer, &r);
     last_pointer = pointer;

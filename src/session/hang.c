@@ -10,12 +10,12 @@
 
 uint64_t session_hang_ns(void) { return session_options()->hang_ns; }
 
-// --- groups: who stands at the same place and waits for the same ---
+// --- groups: warps that stand at the same place and wait for the same thing ---
 
 typedef struct Group {
   const SessionStanding *first;
   uint64_t warps, threads, turns;
-  // one of them that reads elsewhere than the first, if any: locks taken in different orders
+  // a member that reads another address than the first, a sign of locks taken in different orders
   const SessionStanding *other_address;
   // the last one counted: a warp may stand at one place in two parts
   const SessionStanding *warp_of;
@@ -34,7 +34,7 @@ static bool same_group(const SessionStanding *a, const SessionStanding *b) {
          a->no_step == b->no_step && a->fixed == b->fixed;
 }
 
-// Who turns in a loop that cannot end is the cause; who waits for memory may be; who waits at a
+// A warp in a loop that cannot end is the cause; a warp that waits for memory may be; a warp at a
 // barrier waits for one of those.
 static unsigned rank(const SessionStanding *s) {
   if (s->wait == SESSION_RUNS) return s->no_step || s->fixed ? 0 : s->unchanged ? 1 : 2;
@@ -119,8 +119,8 @@ static const char *loop_words(const SessionStanding *s) {
   return "in a loop";
 }
 
-// Threads of the barrier's block that are elsewhere: where the next group of the same block stands,
-// or that they have ended.
+// Says where the block's threads are that do not wait at the barrier: the place of the next group
+// of the block, or that they have ended.
 static void add_missing(Str *out, const SessionHang *h, const SessionStanding *s) {
   const ApiWords *w = api_words(h->api);
   uint32_t elsewhere = 0, gone = 0;

@@ -22,7 +22,7 @@ static bool wanted(void) { return session_wants(SESSION_WANTS_IMAGES); }
 static void set(WgImage new, bool is_there) {
   pthread_rwlock_wrlock(&lock);
   uint32_t at = place_of(new.key);
-  bool known = at < images.len && images.data[at].key == new.key;  // the driver uses a handle again
+  bool known = at < images.len && images.data[at].key == new.key;  // the driver reuses handles
   if (is_there && !known) {
     vec_push(&images, (WgImage){0});
     memmove(&images.data[at + 1], &images.data[at], (images.len - 1 - at) * sizeof *images.data);

@@ -1,5 +1,5 @@
-// What the files of this folder share. One lock guards the tables; numbers that every launch needs
-// are atomic.
+// Declarations that the files of this folder share. One lock guards the tables; numbers that every
+// launch needs are atomic.
 #ifndef WG_SESSION_INTERNAL_H
 #define WG_SESSION_INTERNAL_H
 
@@ -40,10 +40,10 @@ struct SessionKernel {
   void *_Atomic tool_data[TOOL_MOST];  // by ToolId: what a tool keeps for it; NULL at first
   const WovenKernel *_Atomic code;
   Piece *piece;  // set before code
-  // closed.c: names of the tools that patch its machine code; NULL: none. Its places
+  // closed.c: names of the tools that check its machine code; NULL: none
   const char *patched_by;
   atomic_bool maps_named;            // the report says that its tensor maps are not known
-  unsigned closed_tools;             // their bits
+  unsigned closed_tools;             // TOOL_BIT()s of all that check it, by comparison too
   _Atomic uint64_t closed_launches;  // that could have been checked
   uint32_t closed_sites;
   // launch.c: lines of Python that it was made from; NULL: not known
@@ -83,7 +83,7 @@ bool session_send(ChannelEvent type, const void *event);
 // a line in the report; without a command a line of our own
 void session_note(Severity severity, const char *fmt, ...) PRINTF_LIKE(2, 3);
 uint64_t session_string(const char *s);  // its id, sent when new; 0: NULL. With the lock held
-// 4 numbers each, as LIST(places). With the lock held
+// writes 4 numbers for each place, as LIST(places). With the lock held
 uint64_t *session_places(const SitePlace *places, uint32_t n, uint64_t *out);
 // --- launch.c ---
 uint64_t session_threads_launched(void);                 // by the calling thread's last launch
@@ -104,7 +104,7 @@ bool session_site(uint32_t number, const Piece **piece, const Site **site);
 SessionKernel *session_site_kernel(const Piece *p, const Site *s);
 // takes it over. With the lock held
 Piece *session_add_piece(SessionModule *m, Woven *r);
-uint32_t session_sites(void);  // given to sites so far. With the lock held
+uint32_t session_sites(void);  // site numbers given so far. With the lock held
 void session_each_piece(void (*each)(void *user, Piece *p), void *user);  // with the lock held
 // --- ranges.c: the allocations of the process, for checks ---
 typedef struct HeapRange {
@@ -127,8 +127,8 @@ bool session_ranges_free(uint64_t base, uint64_t stack, HeapRange *was);
 void session_ranges_remove(uint64_t base);  // as if it had never been
 // a freed range is allocated again; false: there is none
 bool session_ranges_revive(uint64_t base, HeapRange *out);
-// An address that a tool keeps for an allocation: the uint64_t at this offset of its WgMemoryRange.
-// false: no range begins there
+// Sets an address that a tool keeps for an allocation: the uint64_t at this offset of its
+// WgMemoryRange. false: no range begins there
 bool session_ranges_set_address(uint64_t base, size_t offset, uint64_t value);
 bool session_ranges_find(uint64_t address, WgMemoryRange *out);  // live ones only
 bool session_ranges_look(uint64_t address, HeapRange *out);      // freed ones too
@@ -137,36 +137,36 @@ void session_ranges_each(void (*each)(void *user, const HeapRange *r), void *use
 uint64_t session_ranges_version(void);
 void session_ranges_outdated(void);  // something else in the table has changed
 size_t session_ranges_table_bytes(void);
-// makes `to` the table of now; false: no room
+// writes the current table to `to`; false: no room
 bool session_ranges_write(TableImage *image, void *to, size_t room, uint64_t *its_version);
 // --- closed.c: parameters of a launch ---
 enum { WG_TENSOR_MAP_BYTES = 128, WG_TENSOR_MAP_ALIGNMENT = 64 };
-// One parameter's bytes. offset: where it is in all of them
+// One parameter's bytes. offset: its place among the bytes of all parameters
 typedef void SessionEachParam(void *user, const uint8_t *at, size_t offset, size_t size);
 void session_each_param(const SessionCall *call, SessionEachParam *each, void *user);
 // --- images.c: the second part of the table ---
 size_t session_images_bytes(void);
 bool session_images_write(void *to, size_t room, uint32_t *count);
 // --- pools.c ---
-// the allocation that a pool of the program lies in is whole again: it is being freed
+// removes the program's pool in an allocation that is being freed: the allocation is whole again
 bool session_pool_parent_freed(uint64_t base);
 bool session_pool_has_parent(uint64_t base);
 // --- memory.c ---
 void session_free_object(uint64_t base);  // a piece of a program's own pool, too
 // session_ranges_look that also knows arrays without an address, by their handle
 bool session_memory_look(uint64_t address, HeapRange *out);
-// what has no address: a GPU's arrays
+// calls `each` for objects without an address: a GPU's arrays
 void session_handles_each(void (*each)(void *user, const HeapRange *r), void *user);
 // --- device.c ---
 const SessionDeviceOps *session_device_ops(const SessionDevice *d, void **user);
 int session_device_ordinal(const SessionDevice *d);
-// channel and memory of the record
+// fills in the record's channel and memory
 void session_device_closed(SessionDevice *d, SessionKernel *k, const SessionLaunch *l, WgClosed *c);
-// device memory for findings and for what tools keep beside them, before the first launch
+// allocates device memory for findings and for the tools' own data, before the first launch
 void session_device_open_reports(SessionDevice *d);
 struct ToolDevice;
 struct ToolDevice *session_tool_device(SessionDevice *d, ToolId tool);
-// what kernels find as WgMemoryTable.heap, from the next launch on
+// sets WgMemoryTable.heap for the next launches
 void session_device_set_heap(SessionDevice *d, uint64_t address);
 // --- reports.c: WgReports of a device, and the counts that it keeps. Opened and closed with the
 // lock held ---
@@ -189,14 +189,14 @@ void session_fill_facts(const WovenKernel *code, const SessionParams *params, vo
 typedef struct MemoryTables {
   struct TableChunk *chunks;
   struct Table *all, *current;
-  uint64_t launches, settled;  // given to launches so far; up to which of them all have ended
+  uint64_t launches, settled;  // launches with a table so far; number up to which all have ended
   size_t bytes;
   bool full;
   _Atomic uint64_t heap;  // WgMemoryTable.heap; 0: none
 } MemoryTables;
-// device address of the table of now, for one launch; 0: none
+// device address of the current table, for one launch; 0: none
 uint64_t session_table(MemoryTables *t, const SessionDeviceOps *ops, void *user);
-// there may be none for the next launch: too many others use one
+// the next launch may get no table: too many launches still use one
 bool session_table_crowded(MemoryTables *t);
 void session_table_done(MemoryTables *t, uint64_t address);  // that launch has ended
 void session_tables_free(MemoryTables *t, const SessionDeviceOps *ops, void *user, bool alive);

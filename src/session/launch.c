@@ -25,7 +25,7 @@ static void first_launch(SessionKernel *k) {
 static _Thread_local uint64_t launch_stack;
 uint64_t session_launch_stack(void) { return launch_stack; }
 
-// What the kernel was made from is asked once.
+// Looks up the Python lines that the kernel was made from, once.
 static const char *lines_of(SessionKernel *k) {
   if (!session_options()->host_stacks) return NULL;
   if (!atomic_load_explicit(&k->looked_for_lines, memory_order_acquire)) {

@@ -1,5 +1,5 @@
-// --launch-log: a line for every launch, in the file before the driver is called, so that after a
-// dead machine the last line tells.
+// --launch-log: writes a line to the file before each launch goes to the driver. If the machine
+// dies, the last line names the launch.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -67,7 +67,7 @@ void session_log_text(Str *s, const SessionLaunch *l, const SessionParams *param
   free(name);
 }
 
-// The file is opened for each line: a number that we kept might be another file by now.
+// Opens the file for each line: a descriptor that we kept open might be another file by now.
 static void write_line(const Str *line) {
   static _Atomic bool failed;
   Str name = {0};

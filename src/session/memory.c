@@ -8,8 +8,8 @@ static bool keeps_ranges(void) {
          session_logs_launches() || session_wants(SESSION_WANTS_RANGES);
 }
 
-// A GPU's arrays have no address: their handles stand for one, and what is kept is only that they
-// exist.
+// A GPU's arrays have no address: their handles stand for one, and only their existence is
+// recorded.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static U64Map handles;  // handle -> HeapRange
 static bool is_handle(SessionMemoryKind kind) {

@@ -1,9 +1,10 @@
 // Happens-before order of launches and copies: streams, events, the legacy default stream, and what
 // the host waits for.
 //
-// Each stream has a vector clock: how many operations of every stream come before its next one. So
-// have events, and the host, whose threads count as one. What is not understood orders everything:
-// two launches are only called unordered if nothing that could order them was seen.
+// Each stream has a vector clock. It counts, for every stream, the operations that happen before
+// the next operation of its own stream. Events have a clock, too, and so has the host, whose
+// threads count as one. Calls that are not understood order everything: two launches are only
+// called unordered if nothing that could order them was seen.
 //
 // Launches and copies may have numbers (steps): clocks also hold the last step of each stream.
 #include "session/order.h"
@@ -34,8 +35,8 @@ static U64Map events;  // -> Clock
 static Recent recent[RECENT];
 static uint32_t nrecent;
 static bool several_threads;  // have made launches
-// Streams that the program made or used, the legacy stream excepted; nfree of them do not wait for
-// that one.
+// Streams that the program made or used, without the legacy stream; nfree of them do not wait for
+// the legacy stream.
 static _Atomic uint32_t nused, nfree;
 static _Atomic bool legacy_used;
 
@@ -72,7 +73,7 @@ static void use(OrderStream *s) {
   s->used = true;
 }
 
-// What the stream's next operation comes after.
+// Joins all that happens before the stream's next operation into the stream's clock.
 static void gather(OrderStream *s) {
   merge(&s->clock, &host);
   if (s == &streams[0]) {
@@ -93,8 +94,8 @@ void session_order_uses(const void *stream) {
   pthread_mutex_unlock(&lock);
 }
 
-// Launches and copies that nothing orders before what comes now in the stream; before: what the
-// stream had done last.
+// Finds recent launches and copies that are unordered with the stream's newest operation. before:
+// index of the stream's previous operation.
 static void find_unordered(const SessionDevice *d, const OrderStream *s, uint32_t before,
                            bool overlaps, SessionUnordered *out) {
   uint32_t slot = (uint32_t)(s - streams);
@@ -170,7 +171,7 @@ static bool after_everything(OrderStream *s, uint32_t step) {
   return all;
 }
 
-// There are too many streams: it comes after everything, and everything after it.
+// Notes a step of a stream without a slot: it comes after everything, and everything after it.
 static void note_without_stream(uint32_t step) {
   for (uint32_t i = 0; i < nstreams; i++) merge(&host, &streams[i].clock);
   host.steps[0] = streams[0].last_step = streams[0].clock.steps[0] = MAX(step, host.steps[0]);
@@ -297,8 +298,8 @@ static bool is_locked(const SessionPlace *p) {
   return p->kind != SESSION_PLACE_HOST || is_hosts(p);
 }
 
-// A set of the device's memory is never waited for; one of the host's is, but for the calls that
-// say they are asynchronous.
+// The host never waits for a memset of device memory. It waits for a memset of host memory, unless
+// the call is asynchronous.
 bool session_order_host_waits(const SessionCopy *c) {
   return c->is_set ? !c->async && is_hosts(&c->to)
                    : !c->async || !is_locked(&c->to) || !is_locked(&c->from);
@@ -330,7 +331,7 @@ void session_order_number_copy(SessionDevice *d, uint32_t number, SessionUnorder
   SessionMoment at = last_copy.at;
   pthread_mutex_lock(&lock);
   find_unordered(d, &streams[at.slot], 0, false, out);
-  // launches that are made later come after it, but perhaps before the tool has seen it
+  // later launches come after the copy, but perhaps before the tool has seen it
   out->one_thread = !several_threads && !last_copy.waits;
   recent[nrecent++ % RECENT] = (Recent){d, at.slot, at.index, number};
   pthread_mutex_unlock(&lock);

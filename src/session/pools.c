@@ -1,5 +1,5 @@
-// Memory pools that the program manages itself and describes to us (NVTX): not the pool but each of
-// its pieces counts as an allocation. What of the pool is in no piece belongs to nothing.
+// Memory pools that the program manages itself and describes to us (NVTX). Each piece of a pool
+// counts as an allocation, the pool itself does not. The rest of the pool is in no allocation.
 #include "session/internal.h"
 
 typedef struct ProgramPool {
@@ -11,11 +11,11 @@ typedef struct ProgramPool {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static ProgramPool *all;
 static uint64_t last_id;
-static _Atomic bool any;  // there was one: every free asks
+static _Atomic bool any;  // a pool was described; until then, frees skip the search
 
 static bool wants(void) { return session_wants(SESSION_WANTS_POOLS); }
 
-// The parts of the allocation that the pool does not take.
+// Keeps a part of the allocation that is outside of the pool.
 static void keep_part(HeapRange r, uint64_t base, uint64_t end) {
   if (base >= end) return;
   r.memory.base = base;
@@ -45,7 +45,7 @@ uint64_t session_pool_begin(uint64_t base, uint64_t size) {
   return id;
 }
 
-// id 0: the one whose allocation begins at the base.
+// Removes a pool from the list. id 0: the one whose allocation begins at the base.
 static ProgramPool *take(uint64_t id, uint64_t base) {
   pthread_mutex_lock(&lock);
   ProgramPool **p = &all;
@@ -64,8 +64,8 @@ static const ProgramPool *find(uint64_t id) {
   return p;
 }
 
-// Its allocation is one object again, in the report too: a piece may have begun where it
-// does.
+// Makes the pool's allocation one object again, in the report too: a piece may have had the same
+// base.
 static void make_whole(const HeapRange *r) {
   session_ranges_add(r);
   session_send(EVENT_ALLOC, &(EventAlloc){r->memory.base, r->memory.size, r->kind,

@@ -1,10 +1,10 @@
-// The allocations of the process, as checks need them: which one an address is in, and the same as
-// a table for the device. Freed ones stay until their memory is used again, the last FREED_KEPT of
-// them.
+// The allocations of the process, for checks: finds the allocation that contains an address, and
+// writes all of them as a table for the device. The last FREED_KEPT freed ones stay until their
+// memory is used again.
 //
-// They lie in leaves of some hundred, in order of their addresses, so that a program with a hundred
-// thousand of them pays for the leaf it changes and not for all; a table on the device is brought
-// up to date by copying the leaves that changed.
+// They lie in leaves of some hundred, in order of their addresses: a program with a hundred
+// thousand allocations pays for the leaf it changes and not for all. A table on the device is
+// brought up to date by copying the leaves that changed.
 #include "session/internal.h"
 
 #ifdef WARPGRIND_STRESS
@@ -88,7 +88,7 @@ static void remove_at(Spot s) {
   free(l);
 }
 
-// The leaf and place where a range that is to stand at the spot goes; there is room in that leaf.
+// Makes room for a range at the spot; returns the leaf and place where it goes.
 static Spot room_at(Spot s) {
   if (!leaves.len) insert_leaf(0, mem_alloc(sizeof(Leaf)));
   if (s.leaf == leaves.len) {
@@ -98,7 +98,7 @@ static Spot room_at(Spot s) {
   Leaf *l = leaves.data[s.leaf];
   if (l->n < LEAF) return s;
   Leaf *second = mem_alloc(sizeof *second);
-  // addresses that grow leave full leaves behind
+  // growing addresses leave full leaves behind
   uint32_t kept = s.at == LEAF ? LEAF - 1 : LEAF / 2;
   second->n = LEAF - kept;
   memcpy(second->ranges, &l->ranges[kept], second->n * sizeof *l->ranges);
@@ -141,7 +141,7 @@ static Spot spot_of_base(uint64_t base) {
   return r && r->memory.base == base ? s : (Spot){leaves.len, 0};
 }
 
-// The freed range that has been kept longest goes.
+// Remembers a freed range and drops the one that was kept longest.
 static void keep_freed(const HeapRange *r) {
   uint64_t slot = nfreed++ % FREED_KEPT, base = freed[slot].base, order = freed[slot].order;
   freed[slot].base = r->memory.base;
@@ -214,7 +214,7 @@ bool session_ranges_look(uint64_t address, HeapRange *out) {
   return inside;
 }
 
-// Mapped and registered memory is used as one where it was put together of several pieces.
+// Programs use adjacent mapped or registered ranges as one piece of memory.
 static bool continues(const HeapRange *a, const HeapRange *b) {
   return a->kind == b->kind && (a->kind == SESSION_VIRTUAL || a->kind == SESSION_REGISTERED) &&
          end_of(a) == b->memory.base && a->memory.state == WG_MEMORY_LIVE &&

@@ -1,5 +1,5 @@
-// Between which bytes the stores of a launch lie (weave/store_reach.c), with the numbers of this
-// launch.
+// Computes the address range of a launch's stores (weave/store_reach.c) from the parameters and the
+// shape of the launch.
 #include "session/written_buffers.h"
 
 typedef struct Interval {
@@ -14,7 +14,7 @@ static Interval made(Wide low, Wide high) {
   return (Interval){(int64_t)low, (int64_t)high, true};
 }
 
-// A register of 32 bits holds what it should only if that fits; it may be read as signed or not.
+// A 32-bit register holds these values only if all fit, read as signed or all as unsigned.
 static Interval fitted(Interval i, uint8_t bytes) {
   if (bytes == 4 && (i.low < INT32_MIN || i.high > UINT32_MAX || (i.low < 0 && i.high > INT32_MAX)))
     i.known = false;
@@ -32,7 +32,7 @@ static Interval product(Interval a, Interval b) {
   return made(low, high);
 }
 
-// As an operand that is read as signed or not.
+// The interval as a signed or unsigned operand reads it.
 static Interval read_as(Interval i, uint8_t bytes, bool is_signed) {
   if (bytes != 4) return i;
   if (is_signed ? i.high > INT32_MAX : i.low < 0) i.known = false;

@@ -1,6 +1,5 @@
-// WgReports of a device. Where its memory is not the host's, findings are counted in memory of its
-// own, and the counts in the channel are made equal when the device is closed; after a crash they
-// are what wg_far_count has left there.
+// WgReports of a device. A device with memory of its own counts findings there; closing it brings
+// the counts in the channel up to date. After a crash, they are what wg_far_count has left there.
 #include "session/internal.h"
 #include "tools/tool.h"
 
@@ -35,7 +34,7 @@ static void go_near(Reports *r, WgChannel *channel, ToolDevice *tools) {
   const SessionDeviceOps *ops = tools->ops;
   void *user = tools->user;
   WgReports w = channel->reports;
-  // none: slow where many threads report, but right
+  // without device memory, counts are slow where many threads report, but right
   uint64_t near = ops->write ? ops->alloc(user, sizeof w + (size_t)channel->sites * 8) : 0;
   if (near && wants_spread()) w.spread = r->spread = ops->alloc(user, sizeof(WgSpread));
   if (near) {
@@ -67,7 +66,7 @@ uint64_t session_reports(Reports *r, WgChannel *channel, ToolDevice *tools) {
   return r->address;
 }
 
-// One kind of finding has counts in a row, by site. Those the channel has never heard of are zero.
+// Copies the counts of one kind of finding, a row by site. Sites unknown to the channel have zero.
 static bool copy_counts(const Reports *r, WgChannel *channel, const SessionDeviceOps *ops,
                         void *user, uint32_t first, uint32_t n) {
   uint64_t *to = counts_of(channel);

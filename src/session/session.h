@@ -2,8 +2,8 @@
 // (src/driver: virtual device, src/gpu: real one) tells it what the program does; it gives numbers
 // to modules, kernels, launches and sites, knows which tools run, and writes all of it into the
 // channel to the `warpgrind` command (src/channel), which keeps the run file and prints the report.
-// Nothing here waits for a kernel, and nothing fails the program: without a command it is all
-// silently private. All functions are thread-safe.
+// No function waits for a kernel or makes the program fail: without a command, nothing is sent. All
+// functions are thread-safe.
 #ifndef WG_SESSION_H
 #define WG_SESSION_H
 
@@ -21,24 +21,24 @@ unsigned session_tools(void);            // TOOL_BIT()s; 0: --tool=none
 const WeavePlan *session_plan(void);     // never NULL; plan->tools may be 0
 // a run file or a launch log is kept or a tool runs: launches are events
 bool session_wants_launches(void);
-bool session_only_counts_launches(void);  // nobody else asks for anything
-bool session_wants_copies(void);          // copies to the host are of interest
+bool session_only_counts_launches(void);  // no tool or option needs more than the count
+bool session_wants_copies(void);          // a tool or an option needs copies
 bool session_wants_memory(void);          // a tool runs that follows allocations and copies
 
 // --- events.c: what happens in the program, for the tools that run (tools/tool.h) ---
 unsigned session_running(void);   // their TOOL_BIT()s: session_tools(), and more
 bool session_has_findings(void);  // --tool names one that does more than count
-// Events that cost a device something: it asks before it prepares them.
+// Events that are costly to prepare: a driver asks first whether a tool wants them.
 enum {
   SESSION_WANTS_COPIES = 1,           // copies and sets
   SESSION_WANTS_LAUNCHES_TAKEN = 2,   // launches with their parameters
-  SESSION_WANTS_LAUNCH_TIMES = 4,     // when they ran, where that has to be measured
+  SESSION_WANTS_LAUNCH_TIMES = 4,     // times of launches, where they must be measured
   SESSION_WANTS_INPUTS = 8,           // memory before launches, and code
   SESSION_WANTS_GRAPH_NODES = 16,     // each node of a graph that is launched, and what orders them
   SESSION_WANTS_VARIABLES = 32,       // what variables hold when they are loaded
   SESSION_WANTS_POOLS = 64,           // memory that the program deals out itself
   SESSION_WANTS_ORDER = 128,          // what orders launches and copies
-  SESSION_WANTS_EVERY_HASH = 256,     // --hash leaves none out: beside this tool it costs little
+  SESSION_WANTS_EVERY_HASH = 256,     // --hash skips no launch: beside this tool, hashes are cheap
   SESSION_WANTS_CONTENTS = 512,       // what device memory holds
   SESSION_WANTS_TABLE = 1024,         // the table of allocations, for kernels
   SESSION_WANTS_GRAPH_ORDER = 2048,   // which nodes of a graph that is launched are unordered
@@ -48,13 +48,13 @@ enum {
   SESSION_WANTS_QUARANTINE = 1 << 15,   // freed device memory that is not given back yet
   SESSION_WANTS_GAPS = 1 << 16,         // small allocations that lie apart
   SESSION_WANTS_RANGES = 1 << 17,       // where allocations are, for the tool itself
-  SESSION_WANTS_INDEX_TESTS = 1 << 18,  // indices of arrays, where we compile the program's kernels
-  SESSION_WANTS_COPY_TIMES = 1 << 19,   // when copies and sets ran, where that has to be measured
+  SESSION_WANTS_INDEX_TESTS = 1 << 18,  // tests of array indices, where we compile the kernels
+  SESSION_WANTS_COPY_TIMES = 1 << 19,   // times of copies and sets, where they must be measured
   SESSION_WANTS_STALLS = 1 << 21,       // why warps wait, by samples, where CUPTI can do that
-  SESSION_WANTS_CUPTI = 1 << 20,        // nothing is woven: times by CUPTI, if it can be used
+  SESSION_WANTS_CUPTI = 1 << 20,        // times by CUPTI, if usable, since no kernel is woven
 };
-bool session_wants(unsigned what);  // one of these is wanted
-typedef enum {                      // what the program says by functions of warpgrind.h
+bool session_wants(unsigned what);  // a running tool wants one of these
+typedef enum {                      // calls of the program to functions of warpgrind.h
   SESSION_RECORD_BEGIN,             // wg_record_begin: from the next launch on
   SESSION_RECORD_END,
   SESSION_BENIGN_RACE,
@@ -85,28 +85,28 @@ typedef struct SessionMeasure {
 } SessionMeasure;
 void session_measure(const SessionMeasure *m);
 uint64_t session_calls_stack(void);  // of the calling thread; 0: not asked for
-// --- facts.c: what the API says of the arguments of the launches that this thread asks for from
-// now on, by parameter; size 0: nothing. The list stays the caller's ---
+// --- facts.c: what the API knows of the arguments of this thread's next launches, by parameter;
+// size 0: nothing. The caller keeps the list ---
 typedef struct SessionArgument {
   uint64_t base, size;
   bool no_reads, no_writes;
 } SessionArgument;
 void session_arguments(const SessionArgument *list, uint32_t n);
 ApiId session_api(void);
-// the same one for the same name
+// returns the same kernel for the same name
 SessionKernel *session_kernel(SessionModule *m, const char *name);
 ApiId session_kernel_api(const SessionKernel *k);                // of the call that loaded it
 const WovenKernel *session_kernel_code(const SessionKernel *k);  // NULL: not instrumented
-// This kernel runs without checks, and why; cure: what the user can do ("nvcc -gencode …"), or
-// NULL. The first call counts.
+// Records why this kernel runs without checks; cure: what the user can do ("nvcc -gencode …"), or
+// NULL. Only the first call counts.
 void session_kernel_uncovered(SessionKernel *k, const char *reason, const char *cure);
-// for coverage: the PTX is older than the machine code …
+// a remark for the coverage report, such as: the PTX is older than the machine code
 void session_kernel_note(SessionKernel *k, const char *text);
 
 // --- launch.c ---
-// A node of a graph that is launched: what runs beside it. number: of nodes that were described
-// before (session_device_refresh, session_graph_copy) and that it does not come after. alone:
-// nothing in the graph runs beside it.
+// What may run beside a node of a graph that is launched. number: of nodes that were described
+// before (session_device_refresh, session_graph_copy) and that do not precede this node. alone: no
+// node of the graph runs beside it.
 enum { SESSION_BESIDE = 7 };
 typedef struct SessionBeside {
   uint32_t n, number[SESSION_BESIDE];
@@ -118,24 +118,24 @@ typedef struct SessionLaunch {
   uint32_t grid[3], block[3], cluster[3], shared;
   const void *stream;
   int device;
-  bool overlaps;                // it may begin before the launch before it in the stream has ended
+  bool overlaps;                // it may begin before the stream's previous launch has ended
   bool cooperative, captured;   // captured: a graph node, launched later and perhaps often
-  const SessionBeside *beside;  // a graph that is launched now; NULL: nothing is known of it
+  const SessionBeside *beside;  // of a node whose graph is launched now; NULL: not known
 } SessionLaunch;
-// its number; takes the host stack if the options ask for it
+// returns the launch's number; takes the host stack if the options ask for it
 uint32_t session_launch(const SessionLaunch *l);
-// The same in two steps, for callers that have no time before the launch. No event may name the
-// launch before the second.
+// session_launch in two steps, for callers that have no time before the launch. No event may name
+// the launch before the second step.
 uint32_t session_launch_count(const SessionLaunch *l);
 void session_launch_tell(const SessionLaunch *l, uint32_t number);
-uint64_t session_launch_stack(void);  // the host stack of the last one that this thread has told
+uint64_t session_launch_stack(void);  // the host stack of this thread's last session_launch_tell
 // a captured launch, counted when it was captured, runs once more
 void session_launch_again(SessionKernel *k, bool checked);
-// a captured launch was counted, and is no launch: what runs in its place counts itself
+// takes back the count of a captured launch: the launch that runs in its place counts itself
 void session_launch_only_captured(SessionKernel *k, bool checked);
 // one execution of a captured launch, as the calling thread's last launch
 uint32_t session_launch_in_graph(const SessionLaunch *l);
-// counts as checked: there is nothing to check in it, and the original runs
+// counts a launch as checked: the kernel has nothing to check, and the original code runs
 void session_launch_unchanged(SessionKernel *k);
 // --launch-skip, --launch-count: should this one be checked?
 bool session_launch_selected(SessionKernel *k);
@@ -149,8 +149,8 @@ typedef enum {
   SESSION_ASK_RESIDENT
 } SessionQuestion;
 // DEVICE, KERNEL: an attribute by the driver's number. REQUIRED_BLOCK: x, y or z that the kernel
-// was compiled for, 0: any. RESIDENT: blocks of this launch that a multiprocessor holds. All of the
-// program's own kernel; false: not known.
+// was compiled for, 0: any. RESIDENT: blocks of this launch that a multiprocessor holds. All
+// answers are about the program's own kernel; false: not known.
 typedef bool SessionAsk(void *user, SessionQuestion what, int attribute, int *value);
 typedef struct SessionRefusal {
   const SessionLaunch *launch;
@@ -189,10 +189,10 @@ typedef enum {
 // name: a variable's, or NULL
 void session_alloc(uint64_t base, uint64_t size, SessionMemoryKind kind, int device,
                    const char *name);
-void session_free(uint64_t base);  // when the program asks for it, before it is done
-void session_free_inside(uint64_t base, uint64_t size);  // everything that lies in there
-void session_revive(uint64_t base);  // a graph's own memory that it freed is allocated again
-// it is the start of an allocation of one of these kinds, as far as is known
+void session_free(uint64_t base);  // when the program makes the call, before the driver frees
+void session_free_inside(uint64_t base, uint64_t size);  // frees all objects in this range
+void session_revive(uint64_t base);  // allocated again by its graph, or not freed after all
+// an allocation of one of these kinds starts here, or allocations are not followed
 bool session_frees(uint64_t base, unsigned kinds);
 #define SESSION_BIT(kind) (1u << SESSION_##kind)
 
@@ -200,8 +200,8 @@ bool session_frees(uint64_t base, unsigned kinds);
 // `call` ("cuMemFree (cudaFree)") was or will be refused for this pointer, or could take it after
 // all. kinds: SESSION_BIT()s that the call takes
 void session_invalid_free(const char *call, uint64_t pointer, unsigned kinds);
-// Asked where the driver would crash on a pointer that was freed before. true: it was freed before,
-// and a tool has reported that.
+// For drivers that would crash on a second free. true: the pointer was freed before, and a tool has
+// reported that.
 bool session_second_free(const char *call, uint64_t pointer, unsigned kinds);
 // The same for objects that have a handle and no address: arrays, physical memory, pools.
 void session_handle(const void *handle);  // it was created
@@ -209,7 +209,7 @@ void session_handle_gone(const void *handle);
 void session_invalid_handle(const char *call, const void *handle);
 
 // --- pools.c: memory that the program deals out itself. Pieces of no known pool are ignored. ---
-// its number; 0: not in one allocation, or no tool asks
+// returns the pool's number; 0: it is not in one allocation, or no tool asks
 uint64_t session_pool_begin(uint64_t base, uint64_t size);
 void session_pool_piece(uint64_t id, uint64_t base, uint64_t size);
 void session_pool_piece_resized(uint64_t base, uint64_t size);
@@ -218,20 +218,20 @@ void session_pool_reset(uint64_t id);  // all pieces are freed
 void session_pool_end(uint64_t id);    // the allocation is one object again
 
 // --- events.c: freed device memory that is not given back yet, for SESSION_WANTS_QUARANTINE ---
-// kind, owner, extra: the driver's
+// kind, owner, extra: for the driver's own use
 typedef struct SessionHeld {
   uint64_t base, size;
   int device, kind;
   const void *owner;
   void *extra;
 } SessionHeld;
-// gives it back to whom it came from; called without a lock
+// gives the memory back to its pool or device; called without a lock
 typedef void SessionRelease(const SessionHeld *h);
 void session_quarantine_open(int device, uint64_t device_memory);  // before that nothing is held
-// false: not held. Others may be released for it
+// false: not held. Other blocks may be released to make room
 bool session_quarantine_hold(const SessionHeld *h, SessionRelease *release);
-// All of the device, or of one owner: before an allocation fails, when the owner goes. release
-// NULL: it is gone already. true: there was something.
+// Releases all blocks of the device, or of one owner, before an allocation fails or when the owner
+// goes. release NULL: the memory is gone already. true: some blocks were held.
 bool session_quarantine_release(int device, const void *owner, SessionRelease *release);
 uint64_t session_quarantine_bytes(int device);
 
@@ -247,16 +247,16 @@ typedef struct SessionFinding {
   uint32_t block[3], thread[3];
   bool has_address;
   uint64_t address, size;
-  // an address in the allocation it is about; 0: the one `address` is in or near to
+  // an address in the allocation that it is about; 0: the allocation at or near `address`
   uint64_t related;
-  uint64_t stack;  // session_stack() of an earlier time; 0: of now
-  bool no_stack;   // not even of now
+  uint64_t stack;  // session_stack() of an earlier time; 0: the current stack
+  bool no_stack;   // the current stack does not count either
   // a second stack: "created", "freed before"; 0: none
   const char *other_title;
   uint64_t other_stack;
 } SessionFinding;
 void session_finding(const SessionFinding *f);  // nothing with --tool=none
-typedef struct SessionAssertion {               // of device code, that a thread found not to hold
+typedef struct SessionAssertion {               // a failed assertion of device code
   const char *text, *file;                      // file NULL: not known
   uint32_t line;
   const uint32_t *block, *thread;
@@ -287,8 +287,8 @@ typedef struct SessionStanding {  // threads of one warp that stand together
   uint32_t needed;                      // WARP: lanes
   uint64_t address;
   bool shared;  // MEMORY; 0: not known
-  // a loop: nothing changes in it; it came back to where it was; no way out can change; its step is
-  // 0
+  // of a loop: nothing changes in it; its state repeats; none of its exit conditions can change;
+  // its step is 0
   bool unchanged, circles, fixed, no_step;
 } SessionStanding;
 typedef struct SessionHang {
@@ -306,8 +306,8 @@ typedef struct SessionHang {
 } SessionHang;
 bool session_hang(const SessionHang *h);  // true: end it (--hang-action=stop)
 uint64_t session_hang_ns(void);           // --hang-timeout; 0: off
-// The program waits for a device that runs by itself (watchdog.c); what session_waits returned goes
-// to session_waited.
+// These enclose a wait of the program for a device that runs by itself (watchdog.c). session_waited
+// gets the result of session_waits.
 bool session_waits(const char *call);
 void session_waited(bool began);
 #define SESSION_WAITING(call, expression) \
@@ -317,15 +317,15 @@ void session_waited(bool began);
     session_waited(began_); \
     waited_; \
   })
-// Ctrl-C: `where` says where launches stand, on a thread of ours; then the signal does what it
-// would have done. Once; only where the program leaves SIGINT alone.
+// On Ctrl-C, `where` says on a thread of ours where launches stand; then the signal has its usual
+// effect. Works once, and only if the program leaves SIGINT alone.
 void session_on_interrupt(void (*where)(void));
 
 // --- device.c: one for each context ---
 typedef struct SessionDevice SessionDevice;
 typedef enum { READ_FAILED, READ_NO_ROOM, READ_TAKEN } SessionReadLater;
 typedef struct SessionOwnKernel {
-  size_t host_bytes, device_bytes;  // memory to get with it
+  size_t host_bytes, device_bytes;  // memory to allocate with the kernel
   void *function;
   void *host;           // memory of the host …
   uint64_t host_at;     // … and where the device sees it
@@ -341,16 +341,16 @@ typedef struct SessionDeviceOps {  // how to reach the device without touching t
   bool (*read)(void *user, void *to, uint64_t from, size_t size);
   // NULL: device memory is the process's own
   bool (*write)(void *user, uint64_t to, const void *from, size_t size);
-  // waits a while for all launches; false: some go on. NULL: session_device_done tells of each
+  // waits a while for all launches; false: some go on. NULL: session_device_done reports each end
   bool (*settle)(void *user);
   // The device's memory is the process's own: the functions below are not called.
   bool direct;
-  // In the order of the stream; NULL: as soon as possible.
+  // In the order of the stream; stream NULL: as soon as possible.
   bool (*fill)(void *user, const void *stream, uint64_t to, uint8_t value, size_t size);
   bool (*move)(void *user, const void *stream, uint64_t to, uint64_t from, size_t size);
   void (*give_back)(void *user, uint64_t p);  // frees it now, even if that means to wait
   // Reads device memory in the order of the stream, and does not wait. If READ_TAKEN: then() gets
-  // the bytes once, later, on any thread; NULL: they cannot be had.
+  // the bytes once, later, on any thread, or NULL if they cannot be read.
   SessionReadLater (*read_later)(void *user, const void *stream, uint64_t from, size_t size,
                                  void (*then)(void *arg, const void *bytes), void *arg);
   // A kernel of ours for the program's streams. Loading waits for kernels that run: load it when
@@ -371,24 +371,25 @@ typedef struct SessionParams {
 // Fills record_bytes of the kernel's added parameter.
 bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch,
                            const SessionParams *params, void *record);
-// A captured launch runs (again): what was allocated when it was captured may be no more. The
-// record is one that session_device_record filled. shape: NULL: it may run more than once with this
-// record. Returns its number for SessionBeside of other nodes; 0: it has none
+// Brings the record of a captured launch up to date before it runs (again): allocations may have
+// changed since the capture. session_device_record has filled the record. shape NULL: the launch
+// may run more than once with this record. Returns its number for SessionBeside of other nodes; 0:
+// none
 uint32_t session_device_refresh(SessionDevice *d, SessionKernel *k, const SessionParams *params,
                                 const SessionLaunch *shape, void *record);
-// graphs that own memory have been seen; the driver does not report when they hold it
+// the program has graphs that own memory; the driver does not report when they hold it
 bool session_graph_memory(void);
 uint64_t session_memory_version(void);  // changes with every allocation and free
-// a launch that begins now has the table of allocations of now in its record
+// a launch that begins now uses the current table of allocations
 void session_device_uses_table(SessionDevice *d);
 // a launch is checked better if it waits until others have ended
 bool session_device_crowded(SessionDevice *d);
-// that launch has ended, or never will be
+// the launch with this record has ended, or will never run
 void session_device_done(SessionDevice *d, const void *record);
-// where no launch says that it has ended: all up to now;
+// where launches do not report their end: marks all launches so far …
 uint64_t session_device_mark(SessionDevice *d);
-void session_device_settled(SessionDevice *d, uint64_t mark);  // … and that they have
-// with nothing left to write; n 0: all so far. d NULL: nothing
+void session_device_settled(SessionDevice *d, uint64_t mark);  // … and says that they have ended
+// these launches have nothing left to write; n 0: all launches so far. d NULL: does nothing
 void session_launches_ended(SessionDevice *d, const uint64_t *launches, uint32_t n);
 // reads the module's counters; before it is unloaded
 void session_device_collect(SessionDevice *d, SessionModule *m);
@@ -401,14 +402,14 @@ bool session_logs_launches(void);
 typedef bool SessionParamInfo(void *user, uint32_t i, size_t *offset, size_t *size);
 void session_log_launch(const SessionLaunch *l, uint32_t number, const SessionParams *params,
                         SessionParamInfo *info, void *user);
-// the second half of its line
+// the second half of the launch's line
 void session_log_text(Str *s, const SessionLaunch *l, const SessionParams *params,
                       SessionParamInfo *info, void *user);
 // part of a graph; number 0: not known
 void session_log_again(uint32_t number, int device, const void *stream, const char *text);
 
 // --- events.c: launches, variables, copies ---
-typedef struct SessionCall {  // a launch and what it is called with
+typedef struct SessionCall {  // a launch and its parameters
   const SessionLaunch *launch;
   uint32_t number;
   const SessionParams *params;
@@ -416,25 +417,25 @@ typedef struct SessionCall {  // a launch and what it is called with
   void *user;
 } SessionCall;
 // --- closed.c: kernels that are machine code only ---
-bool session_patches_closed(void);         // a tool that runs can look at them by patches …
-bool session_reads_closed(void);           // … or knowing what they store: SassStores
+bool session_patches_closed(void);         // a running tool can check them by patches …
+bool session_reads_closed(void);           // … or by reading what they store (SassStores)
 const char *session_closed_library(void);  // --closed-library; NULL: not given
 typedef struct SessionClosedKernel {
   bool patched;              // from now on
   const SassStores *stores;  // what it stores; NULL: not known. Lives as long as the process
 } SessionClosedKernel;
-// false: no tool can look at it. why: set where some tool cannot
+// false: no tool can check the kernel. why: set if some tool cannot
 bool session_closed_kernel(SessionKernel *k, const SessionClosedKernel *what, Error *why);
-// --closed-every and what selects launches of other kernels: should this one be checked?
+// --closed-every and the options that select other launches: should this one be checked?
 bool session_closed_selected(SessionKernel *k);
 struct WgClosed;
-void session_closed_checked(SessionKernel *k);  // its launch has a WgClosed, or is looked at
+void session_closed_checked(SessionKernel *k);  // counts one of its launches as checked
 // A pointer in a launch's parameters, or what one of its tensor maps describes.
 typedef struct SessionClosedPointer {
-  uint32_t param;                // where it is in the parameters, in bytes
-  uint64_t address, base, size;  // what it points to; the allocation
+  uint32_t param;                // its offset in the parameters, in bytes
+  uint64_t address, base, size;  // the target of the pointer, and its allocation
   bool steady;                   // the host cannot write there by itself
-  // the format of what a tensor map describes; SASS_OTHER: it is a pointer, or holds no
+  // the number format of a tensor map; SASS_OTHER: this is a pointer, or the map describes no
   // floating-point numbers
   SassFormat tensor;
   bool is_map;
@@ -448,18 +449,17 @@ typedef struct SessionClosedLaunch {
   uint8_t last[16];   // its last parameter, as much of it as fits
   size_t last_bytes;  // the whole of it
 } SessionClosedLaunch;
-// For tools that look at memory around the launch, in its stream: before it; and behind it, if the
-// driver took it. NULL: none wants to.
+// These enclose a launch, for tools that read memory before and after it in its stream. NULL: no
+// tool does. launched: the driver has taken the launch.
 SessionClosedLaunch *session_closed_begins(SessionDevice *d, const SessionCall *call,
                                            const SassStores *stores);
 void session_closed_ends(SessionDevice *d, SessionClosedLaunch *l, bool launched);  // frees it
-// l: NULL if no tool looks at memory around it. code: address of the kernel's first instruction.
-// false: nothing can be reported
+// l: NULL if no tool reads memory around the launch. code: address of the kernel's first
+// instruction. false: nothing can be reported
 bool session_closed_record(SessionDevice *d, const SessionCall *call, const SessionClosedLaunch *l,
                            uint64_t code, struct WgClosed *out);
-unsigned session_closed_settles(const SessionClosedLaunch *l);  // SessionRun.settled of it
-// The allocation that is made next begins where another one was, and its memory was not touched
-// since.
+unsigned session_closed_settles(const SessionClosedLaunch *l);  // for its SessionRun.settled
+// The next allocation begins where a freed one was, and its memory was not touched since.
 void session_contents_kept(uint64_t base);
 void session_launch_unseen(void);  // a launch was made that no tool looked at in this way
 void session_launch_taken(const SessionCall *c);  // after session_device_record
@@ -471,7 +471,7 @@ typedef struct SessionTimes {
 void session_launch_ran(uint32_t launch, const SessionTimes *t);
 void session_copy_ran(uint64_t timed_as, const SessionTimes *t);  // SessionCopy.timed_as
 void session_graph_launched(const void *stream);
-// A kernel node of a graph ran: nobody launched it by itself.
+// A kernel node of a graph ran; it was launched with its graph only.
 typedef struct SessionNode {
   const char *kernel;
   int device;
@@ -480,7 +480,7 @@ typedef struct SessionNode {
   SessionTimes times;
 } SessionNode;
 void session_node_ran(const SessionNode *n);
-// Warps of the kernel were found so often to wait for this reason; it may be told in parts. file
+// How often samples found warps of the kernel waiting for this reason; several calls add up. file
 // NULL: the line is not known
 typedef struct SessionStall {
   const char *kernel, *reason, *file;
@@ -488,7 +488,7 @@ typedef struct SessionStall {
   uint64_t samples;
 } SessionStall;
 void session_stalled(const SessionStall *s);
-typedef struct SessionVariable {  // of a module that was loaded, and what it holds
+typedef struct SessionVariable {  // a variable of a loaded module, and its contents
   uint64_t base;
   const void *bytes;
   size_t size;
@@ -496,7 +496,7 @@ typedef struct SessionVariable {  // of a module that was loaded, and what it ho
 } SessionVariable;
 void session_variable_loaded(const SessionVariable *v);
 // A handler of an interrupt has returned: arrays of count callers, arguments and results, on the
-// host. results_at: where the results were written on the device; 0: nowhere by the host
+// host. results_at: device address to which the host wrote the results; 0: it wrote none
 struct wg_caller;
 typedef struct SessionInterrupt {
   const char *name;
@@ -514,11 +514,11 @@ typedef struct SessionInterrupt {
 bool session_wants_interrupts(void);
 void session_interrupt_served(const SessionInterrupt *i);
 struct SessionCopy;
-// For SessionCopy.step, when the program makes the call, after session_copy_check. 0: no tool wants
-// one.
+// Returns the number for SessionCopy.step, when the program makes the call, after
+// session_copy_check. 0: no tool wants one.
 uint32_t session_copy_number(const struct SessionCopy *c);
-void session_copy_taken(const struct SessionCopy *c);     // by the driver
-void session_copy_contents(const struct SessionCopy *c);  // what it reads is as it copies it
+void session_copy_taken(const struct SessionCopy *c);     // the driver has taken the copy
+void session_copy_contents(const struct SessionCopy *c);  // its source holds what it copies
 bool session_copy_on_host(const struct SessionCopy *c);   // for SessionCopy.on_host
 
 // --- events.c: copies and sets, in the words of both drivers ---
@@ -542,12 +542,12 @@ typedef struct SessionCopy {
   const void *stream;
   bool async, captured;
   int device;
-  uint64_t stack;  // session_copy_stack() of the call; 0: the one that runs it is the call
+  uint64_t stack;  // session_copy_stack() of the call; 0: the current stack is the call's
   uint32_t step;   // session_copy_number()
   uint32_t value, value_bytes;  // a memset's; 0 bytes: not known
   SessionDevice *on;            // its stream's; NULL: not known
   uint64_t tag;                 // session_copy_tag()
-  bool on_host;                 // a tool reads its source on the host; before session_copy_check
+  bool on_host;                 // a tool reads its source on the host; set before the check
   uint64_t timed_as;            // of session_copy_ran; 0: it is not timed
 } SessionCopy;
 // when the program makes the call, before the driver does
@@ -581,14 +581,14 @@ bool session_array_find(uint64_t handle, SessionArray *out);
 // --dump-buffers ---
 typedef struct SessionBuffer {
   uint64_t base, size;
-  uint64_t from, to;    // what may have changed since it was last looked at; all of it: 0, size
-  uint64_t allocation;  // another number for each allocation; 0: who else writes there is not known
+  uint64_t from, to;    // the part that may have changed since it was last read; all of it: 0, size
+  uint64_t allocation;  // number of the allocation; 0: not all of its writers are known
   uint32_t element;     // bytes of an element: 1, 2, 4, 8 or 16
   uint32_t parameter;   // number plus 1 of the parameter that points to it; 0: not known
   PtxType type;         // of what is stored; TYPE_NONE: not known
   _Atomic bool disturbed;  // another stream may be writing to it at the same time
-  // only the device writes to it: it need not be hashed at once; it has not been yet
-  // (gpu/hash_deferred.c)
+  // may_wait: only the device writes to it, so it need not be hashed at once. waits: it is not
+  // hashed yet (gpu/hash_deferred.c)
   bool may_wait, waits;
 } SessionBuffer;
 typedef struct SessionPointer {
@@ -596,80 +596,81 @@ typedef struct SessionPointer {
   uint32_t parameter;
 } SessionPointer;
 typedef struct SessionOutputs {
-  uint32_t step, launch, graph;  // launch or graph: the number of its launch, the other is 0
+  uint32_t step, launch, graph;  // number of the kernel launch or of the graph launch, other is 0
   uint32_t kernels;
   int device;
-  uint64_t epoch;    // changes when something was written that is not known
-  bool guessed;      // where the code does not say: everything that parameters point to
+  uint64_t epoch;    // session_outputs_epoch() when it was closed
+  bool guessed;      // the code does not say what it writes: all that parameters point to
   bool told;         // session_outputs_tell
-  bool kernel_fits;  // --dump-buffers: a kernel of it is one that was asked for
+  bool kernel_fits;  // --dump-buffers asks for one of its kernels
   _Atomic int refs;
   VEC(SessionBuffer) buffers;
-  VEC(SessionBuffer) dumped;     // what --dump-buffers wants of it
-  VEC(SessionPointer) pointers;  // that parameters hold, for it
+  VEC(SessionBuffer) dumped;     // the buffers that --dump-buffers wants
+  VEC(SessionPointer) pointers;  // pointers in parameters, for --dump-buffers
 } SessionOutputs;
-typedef bool SessionIsThere(uint64_t base, uint64_t size);  // this memory was not given back
+typedef bool SessionIsThere(uint64_t base, uint64_t size);  // this memory is still allocated
 bool session_wants_outputs(void);
 SessionOutputs *session_outputs_begin(uint32_t launch, int device);  // launch 0: of a graph
 void session_outputs_add(SessionOutputs *o, SessionKernel *k, const SessionParams *params,
                          SessionParamInfo *info, void *user);
-// When the driver is about to take it. NULL: there is nothing to look at. stream NULL: the legacy
-// default stream
+// Call it when the driver is about to take the launch. NULL: no buffers to read. stream NULL: the
+// legacy default stream
 SessionOutputs *session_outputs_close(SessionOutputs *o, const void *stream);
-void session_outputs_tell(SessionOutputs *o);  // behind session_launch_tell, before its hashes come
+void session_outputs_tell(SessionOutputs *o);  // after session_launch_tell, before its hashes
 // The launch has ended, and its memory is the process's own.
 void session_outputs_ready(const SessionOutputs *o, SessionIsThere *is_there);
-void session_outputs_keep(SessionOutputs *o);  // another one will free it, too
+void session_outputs_keep(SessionOutputs *o);  // adds a reference, to be freed as well
 // --- hash_buffers.c ---
 // Hashes made on a device: ordered and unordered, of buffers first to first + n - 1.
 void session_hashes(const SessionOutputs *o, const uint64_t (*sums)[2], uint32_t first, uint32_t n);
 void session_hashes_missing(const SessionOutputs *o, const char *why);
-// before it was hashed it was written over
+// the buffer was overwritten before it was hashed
 void session_hash_left_out(const SessionOutputs *o, uint32_t buffer);
-uint32_t session_hash_every(void);  // of launches that are written over; 0: as many as cost little
+uint32_t session_hash_every(void);  // hash every n-th overwritten result; 0: as many as cost little
 bool session_outputs_may_wait(void);   // hashes may come later: all work is ordered so far
 uint64_t session_outputs_epoch(void);  // changes when something may have written anywhere
-// who looks at it next has to look there, too
+// the next read of the buffer must include these bytes
 void session_outputs_changed(uint64_t address, uint64_t n);
-// it is looked at now, behind what the stream has done
+// the buffer is read now, after the stream's work so far
 void session_outputs_read(SessionOutputs *o, uint32_t buffer, const void *stream);
 void session_outputs_free(SessionOutputs *o);  // NULL: nothing
 void session_outputs_unseen(void);             // something may have written anywhere
 // --- dump_buffers.c ---
 // the contents of o->dumped[i]
 void session_dump(const SessionOutputs *o, uint32_t i, const void *bytes);
-void session_dump_missing(const SessionOutputs *o, const char *why);  // they cannot be had
+void session_dump_missing(const SessionOutputs *o, const char *why);  // they cannot be read
 
-// --- events.c: memory as it is before a launch, and code, for those who run the launch again ---
-enum { SESSION_PAGE = 1 << 16 };  // kept at once; pages count from the start of their allocation
+// --- events.c: memory before a launch, and code, for tools that record the launch for a replay ---
+enum { SESSION_PAGE = 1 << 16 };  // unit of memory; pages count from the start of their allocation
 typedef struct SessionSpan {
   uint64_t from, to;
 } SessionSpan;  // to 0: nothing
-// Bytes from to to - 1 of an allocation may have changed; allocation: as in SessionBuffer. forget:
-// what is known of the pages there does not count
+// The bytes [from, to) of an allocation may have changed; allocation: as in SessionBuffer. forget:
+// known contents of pages in this span are no longer valid
 typedef struct SessionPart {
   uint64_t base, size, from, to, allocation;
   SessionSpan forget;
 } SessionPart;
 typedef struct SessionInputs {
-  // since: the launch whose inputs were kept whole; 0: it is this one
+  // since: the launch whose inputs were kept whole; 0: this launch
   uint32_t step, launch, since;
   const void *stream;
   int device;
   bool disturbed;  // another stream may be writing there
   VEC(SessionPart) parts;
 } SessionInputs;
-// When the driver is about to take a launch, after session_launch and before session_launch_taken.
-// NULL: nothing is to be kept.
+// Call it when the driver is about to take a launch, after session_launch and before
+// session_launch_taken. NULL: nothing is to be kept.
 SessionInputs *session_inputs(const SessionCall *c);
 void session_inputs_tell(const SessionInputs *in);  // after session_launch_tell. NULL: nothing
 // The launch begins now, and its memory is the process's own.
 void session_inputs_ready(const SessionInputs *in, SessionIsThere *is_there);
-// Where it is not: a page that has changed; all pages of the step were handed over.
+// Where device memory is not the process's own: hands over a changed page; says that the step's
+// last page was handed over.
 void session_inputs_page(uint32_t step, uint64_t address, const void *bytes, size_t n);
 void session_inputs_all_kept(uint32_t step);
 void session_inputs_free(SessionInputs *in);      // NULL: nothing
-void session_unknown_writes(const void *stream);  // something runs there that may write anywhere
+void session_unknown_writes(const void *stream);  // work in the stream may write anywhere
 typedef struct SessionCode {
   const char *name, *options, *text;
   size_t len;
@@ -682,7 +683,7 @@ typedef struct SessionBranches SessionBranches;
 typedef struct SessionNumberList {
   uint32_t *data, len, cap;
 } SessionNumberList;
-// of one step and what is inside of it; first == end: none
+// the numbers of one step and of the steps inside of it; first == end: none
 typedef struct SessionNumbers {
   SessionNumberList *list;
   uint32_t first, end;
@@ -693,15 +694,15 @@ void session_branches_edge(SessionBranches *b, uint32_t from, uint32_t to);
 void session_branches_done(SessionBranches *b);  // all edges are there
 SessionBranches *session_branches_share(SessionBranches *b);
 void session_branches_free(SessionBranches *b);
-// its steps; least: without it
+// number of its steps, but no fewer than `least`; NULL has `least`
 uint32_t session_branches_size(const SessionBranches *b, uint32_t least);
-// there is no path between them
+// there is no path between these steps
 bool session_branches_part(const SessionBranches *b, uint32_t i, uint32_t k);
 // numbers: by step
 void session_branches_beside(const SessionBranches *b, uint32_t step, const SessionBeside *outer,
                              const SessionNumbers *numbers, SessionBeside *out);
 
-// numbers of those it depends on, the nearest ones that have some
+// finds the numbers of the nearest steps that it depends on and that have numbers
 uint32_t session_branches_behind(const SessionBranches *b, uint32_t step,
                                  const SessionNumbers *numbers, SessionNumberList *out);
 
@@ -712,23 +713,23 @@ void session_graph_node(uint32_t place);
 void session_graph_end(void);
 
 // --- events.c: order of launches and copies, for tools that look for races ---
-// Identifies the calling thread's last session_copy_check for the tools, to be handed on in
-// SessionCopy.tag. 0: none wants it
+// Identifies the calling thread's last session_copy_check for the tools; the driver hands it on in
+// SessionCopy.tag. 0: no tool wants it
 uint64_t session_copy_tag(void);
-// Where device memory is the process's own: the driver has taken the copy; session_copy_runs is
-// called for it in any case.
+// The driver has taken the copy. Only where device memory is the process's own; session_copy_runs
+// follows in any case.
 void session_copy_begins(uint64_t tag);
 void session_host_waited(void);  // the program has waited for something
-// A copy or set that is a node of a graph that is launched now, in c->stream; its tag. number: for
-// SessionBeside of other nodes; 0: it has none.
+// Reports a copy or set node of a graph that is launched now in c->stream; returns its tag. number:
+// for SessionBeside of other nodes; 0: it has none.
 uint64_t session_graph_copy(SessionDevice *d, const SessionCopy *c, const SessionBeside *beside,
                             uint32_t *number);
-// Not where device memory is the process's own: the driver has taken the graph.
+// The driver has taken the graph. Not called where device memory is the process's own.
 void session_graph_copy_ran(SessionDevice *d, const SessionCopy *c);
 // The graph does not order these two nodes.
 void session_graph_copies_unordered(const SessionCopy *a, const SessionCopy *b);
-// The only tool that runs knows with this record that there is nothing to check: the program's own
-// code does as well.
+// true: the only tool that runs knows from this record that there is nothing to check, so the
+// program's own code may run.
 bool session_launch_settled(SessionKernel *k, const void *record);
 bool session_launch_may_settle(const WovenKernel *code);  // NULL: any kernel
 
@@ -753,7 +754,7 @@ typedef enum {
   MEMORY_SHARED,    // base, an address in the allocation: others may write to it from now on
   MEMORY_GONE,      // base: no work uses it any more, and it has not been reused yet
   PHYSICAL_SHARED,  // physical: with another process
-  PHYSICAL_GONE,    // physical: another one may have its address from now on
+  PHYSICAL_GONE,    // physical: the address may be reused from now on
 } SessionMemoryEventKind;
 typedef struct SessionMemoryEvent {
   SessionMemoryEventKind kind;
@@ -765,8 +766,8 @@ typedef struct SessionMemoryEvent {
   uint64_t offset, physical_size;
 } SessionMemoryEvent;
 void session_memory_event(const SessionMemoryEvent *e);
-// Work, in the order of its stream. d NULL: device memory is the process's own, and the work is
-// done; else the driver has taken it.
+// These report work in the order of its stream. d NULL: device memory is the process's own, and the
+// work is done; else the driver has taken it.
 void session_unchecked_writes(SessionDevice *d, const void *stream);  // perhaps to any memory
 void session_copy_runs(SessionDevice *d, const SessionCopy *c);
 typedef struct SessionRun {  // one execution of a launch
@@ -778,33 +779,34 @@ typedef struct SessionRun {  // one execution of a launch
   // Device memory for this execution alone, with any contents; 0: there is none.
   uint64_t (*scratch)(struct SessionRun *r, size_t bytes);
   void *user;                     // of the driver
-  unsigned settled;               // TOOL_BIT()s: need not hear of its end
+  unsigned settled;               // TOOL_BIT()s of tools that need no session_launch_ends
   uint64_t tool_data[TOOL_MOST];  // of the tools, from its begin to its end
 } SessionRun;
-// before the driver takes it, or, d NULL, when it begins
+// before the driver takes the launch, or, with d NULL, when it begins
 void session_launch_begins(SessionDevice *d, const void *stream, SessionRun *r);
 void session_launch_ends(SessionDevice *d, const void *stream, SessionRun *r);
 bool session_run_settled(const SessionRun *r);  // session_launch_ends is not needed
-// All that launches of the kernel in a graph write is seen by the tools that follow writes.
+// true: the tools that follow writes see all writes of the kernel when it runs in a graph.
 bool session_sees_graph_writes(SessionKernel *k);
 bool session_is_initialised(uint64_t address, uint64_t n);  // wg_is_initialized of the host
 
 // --- events.c: device memory of the tools ---
-// An allocation of the program failed: some tool could give device memory back …
+// An allocation of the program failed: can a tool give device memory back?
 bool session_may_release_memory(void);
-bool session_release_memory(SessionDevice *d);  // … while no launch runs. false: there was none
-// Of this much free memory, what is left for the program if the tools follow all that it allocates.
+bool session_release_memory(SessionDevice *d);  // while no launch runs; false: there was none
+// The part of the free memory that the program can allocate; the tools' shadow of it takes the
+// rest.
 size_t session_free_for_program(size_t free_bytes);
 
 // --- done_copy.c: tools that look at what a copy brought to the host ---
 bool session_copy_wanted(const SessionCopy *c);
-// one that is wanted: it has been done, and the host's memory is as it left it
+// a wanted copy has been done, and the host's memory is still as the copy left it
 void session_copy_done(const SessionCopy *c);
 
 // --- events.c: calls of CUDA's mathematical libraries, on the virtual device ---
-// The program makes the call. on: its stream's device; NULL: not known
+// The program makes the call. on: the device of the call's stream; NULL: not known
 void session_library_asked(LibraryCall *c, SessionDevice *on);
-// While it runs, operands that it has found in device memory, before they are touched.
+// A running call has found the addresses of these operands in device memory; it touches them next.
 void session_library_found(const LibraryCall *c, const Operand *o, uint32_t n);
 void session_library_begins(const LibraryCall *c, const Operand *o, uint32_t n);  // it runs now
 // It has read wrong data, such as an index outside of its matrix.
@@ -824,10 +826,10 @@ typedef struct SessionTensor {
   bool nan_fill;
 } SessionTensor;
 void session_tensor_map(const void *map, const SessionTensor *t);
-// it describes another address now
+// the map describes another address now
 void session_tensor_map_moved(const void *before, const void *map, uint64_t address);
 enum { SESSION_TENSOR_RANK = 5 };
-typedef struct SessionTensorMap {  // the same, as it is remembered
+typedef struct SessionTensorMap {  // a SessionTensor as it is remembered
   int type;
   uint32_t rank;
   uint64_t address, dims[SESSION_TENSOR_RANK], strides[SESSION_TENSOR_RANK - 1];
@@ -836,17 +838,17 @@ typedef struct SessionTensorMap {  // the same, as it is remembered
   bool nan_fill;
 } SessionTensorMap;
 bool session_has_tensor_maps(void);  // the program has encoded at least one
-// false: it is none, or was not made by a call of this process
+// false: this is no tensor map, or no call of this process made it
 bool session_tensor_map_find(const void *map, SessionTensorMap *out);
-SassFormat session_tensor_format(const SessionTensorMap *m);  // SASS_OTHER: no such numbers
+SassFormat session_tensor_format(const SessionTensorMap *m);  // SASS_OTHER: not floating-point
 uint32_t session_tensor_element(const SessionTensorMap *m);   // bytes; 0: not known
 uint64_t session_tensor_bytes(const SessionTensorMap *m);     // from address on; 0: not known
 typedef void SessionEachTensor(void *user, const SessionTensorMap *m);
-// each map among the parameters of a launch that is known
+// calls `each` for every known map among the parameters of a launch
 void session_tensor_maps_of(const SessionCall *call, SessionEachTensor *each, void *user);
 
 // --- events.c: pitches and textures ---
-// after session_alloc: its rows are this far apart
+// after session_alloc: bytes from row to row of the allocation
 void session_pitch(uint64_t base, uint64_t pitch);
 struct CUDA_RESOURCE_DESC;
 // when the program makes the call, before the driver does
@@ -862,7 +864,7 @@ void session_surface_destroyed(uint64_t handle);
 typedef struct SessionRange {
   const char *name;
   uint64_t begin_ns, end_ns;  // clock_ns()
-  uint32_t depth;             // so many ranges of this thread are around it
+  uint32_t depth;             // number of this thread's ranges around it
   bool of_thread;             // false: of the whole process
 } SessionRange;
 void session_range_ended(const SessionRange *r);
@@ -871,7 +873,8 @@ bool session_hears_ranges(void);  // start.c; may be called before the session s
 // --- events.c: waits ---
 void session_synchronised(const void *stream);  // the program waits for this stream now …
 void session_synchronised_all(void);            // … for all of them
-// A call of the host that waited has ended. stream: of all: NULL; of an event: not known
+// A call of the host that waited has ended. stream NULL: it waited for all or for an event, or for
+// the legacy default stream
 typedef struct SessionHostWait {
   const char *call;
   const void *stream;
@@ -890,14 +893,14 @@ void session_wait_ended(const SessionHostWait *w);
 #define SESSION_MODULE_GONE "a module that was unloaded before"
 #define SESSION_LIBRARY_GONE "a library that was unloaded before"
 #define SESSION_FUNCTION_GONE "a function whose module was unloaded before"
-// before the driver does it: the handle may be another's at once
+// before the driver destroys the object: the handle may be reused at once
 void session_destroyed(const char *what, const void *handle);
-void session_created(const void *handle);  // whatever it is; also: it could not be destroyed
+void session_created(const void *handle);  // of any kind; also if destroying it has failed
 // true: it was destroyed before, and a tool has reported the use
 bool session_use(const char *what, const void *handle);
 
 // --- events.c: errors that a call had no way to return ---
-// on this thread; text: the message if the program never asks for the error
+// raised on this thread; text: the message if the program never asks for the error
 void session_error_raised(const char *text);
 void session_errors_seen(void);  // this thread has asked
 

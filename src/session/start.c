@@ -1,4 +1,4 @@
-// What the user asked for, and what happens when the process starts and forks.
+// The user's options, and the start of the session in the process.
 #include <regex.h>
 #include <sys/types.h>
 

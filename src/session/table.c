@@ -1,9 +1,9 @@
 // The table of allocations as kernels see it. Kernels that are still running read the table they
 // were launched with, so a table that one of them may read is never changed: the next launch gets
-// another one, which is brought up to date. A table is free again when no launch uses it: the
-// virtual device says when a launch has ended; of a GPU we hear when everything launched so far
-// has. Tables of launches that may run again at any time (captured ones of a GPU) are not given at
-// all. The memory for tables is bounded; a launch that gets none runs without looking addresses up.
+// another one, which is brought up to date. A table is free again when no launch uses it. The
+// virtual device reports the end of each launch; a GPU only that everything launched so far has
+// ended. A launch that may run again at any time (a captured one on a GPU) gets no table at all.
+// The memory for tables is bounded; a launch without a table runs without looking addresses up.
 #define _GNU_SOURCE
 
 #include "session/internal.h"
@@ -96,7 +96,7 @@ static struct Table *new_table(MemoryTables *t, const SessionDeviceOps *ops, voi
   return new;
 }
 
-// The one with the newest contents has the least to be copied.
+// Takes the free table with the newest contents: least must be copied into it.
 static struct Table *free_table(MemoryTables *t, size_t need) {
   struct Table *best = NULL;
   for (struct Table *b = t->all; b; b = b->next)
@@ -116,7 +116,7 @@ static struct Table *find_table(MemoryTables *t, const SessionDeviceOps *ops, vo
   return b;
 }
 
-// The table as it is now, together with what a launch adds to it.
+// A table with the current allocations and WgMemoryTable.heap.
 static struct Table *table_of_now(MemoryTables *t, const SessionDeviceOps *ops, void *user) {
   if (t->current && t->current->version == session_ranges_version()) return t->current;
   for (int tries = 0; tries < 3; tries++) {  // others may allocate meanwhile

@@ -1,11 +1,11 @@
-// What tensor maps describe. Their 128 bytes have no documented layout, so what the driver was
-// asked to encode is remembered, with the bytes that it made as the key.
+// What tensor maps describe. The layout of their 128 bytes is not documented: we remember the
+// arguments of the call that encoded them, with these bytes as the key.
 #include "cuda/abi.h"
 #include "session/internal.h"
 
 _Static_assert(WG_TENSOR_MAP_BYTES == sizeof(CUtensorMap), "as in the driver's header");
 
-enum { MOST_KNOWN = 1 << 20 };  // programs that encode one for each launch begin anew
+enum { MOST_KNOWN = 1 << 20 };  // then all are forgotten: some programs encode one for each launch
 typedef struct Known {
   uint8_t map[WG_TENSOR_MAP_BYTES];
   SessionTensorMap what;

@@ -14,7 +14,7 @@ enum { POLL_MS = 500, LAUNCHES = 1024, WAITERS = 64 };
 
 static WatchedLaunch launches[LAUNCHES];
 static uint32_t newest;
-// what follows; never taken with session_lock held
+// guards all below; never taken with session_lock held
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 void session_watch_launch(const SessionLaunch *l, uint32_t number) {
@@ -117,7 +117,7 @@ static void look(bool asked) {
   pthread_mutex_unlock(&lock);
 }
 
-// Ctrl-C: two looks, since a loop is seen to turn only by its turns.
+// On Ctrl-C, looks twice: only a growing count of turns shows that a loop runs.
 static void say_where(void) {
   look(false);
   nanosleep(&(struct timespec){0, 300000000}, NULL);

@@ -6,10 +6,10 @@
 #include <sys/auxv.h>
 #endif
 
-// THIRD: of a page of 32 KB without its checksum
+// THIRD: a third of a page of 32 KB without its checksum
 enum { POLYNOMIAL = 0x82F63B78, SLICES = 8, THIRD = 10920 };
 static uint32_t tables[SLICES][256];
-static uint32_t shifts[4][256];  // of each byte of a checksum: what it is THIRD zeros later
+static uint32_t shifts[4][256];  // by byte of a checksum: its value after THIRD zeros
 static bool has_instruction;
 
 static uint32_t by_instruction(uint32_t crc, const uint8_t *p, size_t n);

@@ -1,4 +1,4 @@
-// A new run file, and a changed one whose pages are to count as written.
+// Creates a run file, or gives the pages of a changed one new checksums.
 #define _GNU_SOURCE
 #include "store/internal.h"
 

@@ -70,7 +70,7 @@ static void distrust(Store *s) {
   sqlite3_progress_handler(s->db, HANDLER_OPS, is_late, s);
 }
 
-// file:PATH?OPTION=1, with what a URI gives a meaning to written as %xx.
+// file:PATH?OPTION=1, with the special characters of a URI written as %xx.
 static char *uri_of(const char *path, const char *option) {
   Str s = {0};
   str_add(&s, "file:");

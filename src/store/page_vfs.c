@@ -19,7 +19,7 @@ static sqlite3_vfs *system_vfs, page_vfs;
 
 static sqlite3_file *real(sqlite3_file *f) { return (sqlite3_file *)((char *)f + REAL_AT); }
 
-// Of the last file of this thread that could not even be opened.
+// The damage in the last file of this thread that could not even be opened.
 static _Thread_local struct {
   uint64_t page;
   uint32_t bytes;
@@ -72,7 +72,7 @@ static int page_read(sqlite3_file *f, void *data, int n, sqlite3_int64 at) {
   return code == SQLITE_OK ? check_page(p, data, number) : found_damage(p, number);
 }
 
-// The reserved bytes belong to nobody else: they are set in SQLite's own memory while the page is
+// Only this layer uses the reserved bytes: it sets them in SQLite's own memory while the page is
 // written.
 static int page_write(sqlite3_file *f, const void *data, int n, sqlite3_int64 at) {
   PageFile *p = (PageFile *)f;
@@ -92,7 +92,7 @@ static int page_unlock(sqlite3_file *f, int level) {
   return ((PageFile *)f)->alone ? SQLITE_OK : real(f)->pMethods->xUnlock(real(f), level);
 }
 
-// --- handed on ---
+// --- passed on to the system's file ---
 static int page_close(sqlite3_file *f) { return real(f)->pMethods->xClose(real(f)); }
 static int page_truncate(sqlite3_file *f, sqlite3_int64 n) {
   return real(f)->pMethods->xTruncate(real(f), n);
@@ -124,7 +124,7 @@ static int page_shm_unmap(sqlite3_file *f, int remove) {
   return real(f)->pMethods->xShmUnmap(real(f), remove);
 }
 
-// Version 2: without the functions that map the file into memory, where nothing would be compared.
+// Version 2: without the functions that map the file into memory, where nothing would be checked.
 static const sqlite3_io_methods page_methods = {2,
                                                 page_close,
                                                 page_read,

@@ -1,6 +1,5 @@
-// SQLite reads a -wal up to the first frame that does not fit, and silently leaves out what comes
-// after it. That is right for what a killed writer left unfinished; here the rest is looked at, to
-// tell that from damage.
+// Tells a -wal that a killed writer left unfinished from a damaged one. SQLite reads it up to the
+// first frame that does not fit, and silently ignores the rest; this file looks at the rest.
 #include "store/internal.h"
 
 enum { HEADER = 32, FRAME = 24 };

@@ -66,7 +66,7 @@ static const char *function_name(SymbolStore *s, Dwarf_Die *die) {
   return name ? symbol_text(s, name) : NULL;
 }
 
-// Where an inlined function was called from, as its entry says.
+// The place that an inlined function was called from, by its debug entry.
 static void call_place(SymbolStore *s, Dwarf_Die *inlined, Dwarf_Die *unit, const char **file,
                        uint32_t *line) {
   Dwarf_Attribute attr;

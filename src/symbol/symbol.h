@@ -1,6 +1,6 @@
-// symbol: from return addresses of a process that may have ended to functions, files and lines. In
-// the command only; uses elfutils. Works from the files on disk; a file that changed since (build
-// id) is not used.
+// symbol: turns return addresses of a process, which may have ended, into functions, files and
+// lines. In the command only; uses elfutils. Works from the files on disk; does not use a file that
+// has changed since (build id).
 #ifndef WG_SYMBOL_H
 #define WG_SYMBOL_H
 

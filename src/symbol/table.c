@@ -17,7 +17,7 @@ void symbol_table_add(SymbolTable *t, const WhereObject *o) {
   for (uint32_t i = 0; i < t->objects.len; i++)
     if (same_object(&t->objects.data[i], o)) {
       if (i + 1 == t->objects.len) return;
-      SymbolObject again = t->objects.data[i];  // loaded anew where others have been since
+      SymbolObject again = t->objects.data[i];  // loaded again, after others used its addresses
       memmove(&t->objects.data[i], &t->objects.data[i + 1],
               (t->objects.len - i - 1) * sizeof again);
       t->objects.data[t->objects.len - 1] = again;
@@ -32,7 +32,7 @@ void symbol_table_add(SymbolTable *t, const WhereObject *o) {
   vec_push(&t->objects, n);
 }
 
-// The newest one: where one library was unloaded, another may lie now.
+// The newest object: it may lie where another library was unloaded.
 SymbolObject *symbol_find_object(SymbolTable *t, uint64_t address) {
   for (uint32_t i = t->objects.len; i-- > 0;)
     if (address >= t->objects.data[i].start && address < t->objects.data[i].end)

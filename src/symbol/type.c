@@ -34,7 +34,7 @@ typedef struct Made {
   SymbolStore *store;
   SymbolPart *parts;
   uint32_t n;
-  bool unknown;  // something in it has no description: nothing is better than a part
+  bool unknown;  // a part has no description: then nothing is described at all
 } Made;
 
 static void add_part(Made *m, const SymbolPart *p) {
@@ -356,7 +356,7 @@ static void look_in(Search *q, Dwarf_Die *parent, unsigned depth) {
       if (!q->variable) q->found = variable_of(q->store, &child);
       else if (type_of(&child, &type)) q->found = variable_of(q->store, &type);
     }
-    // classes hold classes
+    // classes may contain classes
     if (depth < DEEP &&
         (tag == DW_TAG_namespace || (!q->variable && strstr(q->name, "::") &&
                                      (tag == DW_TAG_structure_type || tag == DW_TAG_class_type))))
@@ -389,7 +389,7 @@ static const SymbolVariable *without_search(SymbolStore *s, const char *name) {
   return v;
 }
 
-// Answers are kept, "not known" too: looking takes long.
+// Keeps answers, "not known" too: a search takes long.
 static const SymbolVariable nothing;
 static const SymbolVariable *remembered(SymbolTable *t, const char *name, bool variable) {
   Str key = {0};
@@ -431,7 +431,7 @@ static bool member_named(Dwarf_Die *type, const char *name, size_t n, Dwarf_Die 
   return false;
 }
 
-// From the type of the variable along ".data", "->next", "[i]".
+// Follows ".data", "->next", "[i]" from the type of the variable.
 static bool follow(Dwarf_Die *type, const char *path) {
   Dwarf_Die bare, next;
   while (*path) {

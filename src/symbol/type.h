@@ -31,13 +31,13 @@ typedef struct SymbolVariable {
   uint64_t dims[SYMBOL_TYPE_DIMS];
 } SymbolVariable;
 
-// All of them: NULL if it is not known. Results live with the store.
+// All functions return NULL if the type is not known. Results live with the store.
 // "float", "unsigned int", "Particle", "ns::Vec<float>", "Particle*"
 const SymbolType *symbol_type_named(SymbolTable *t, const char *name);
 // A variable of the program, not of a function: the host's copy of a __device__ variable.
 const SymbolVariable *symbol_variable(SymbolTable *t, const char *name);
-// What the pointer `path` ("p", "view.data", "parts[i]") points to, in the function that this
-// return address is in, or among the program's variables.
+// The type that the pointer `path` ("p", "view.data", "parts[i]") points to. Looks in the function
+// that this return address is in, and among the program's variables.
 const SymbolType *symbol_pointed_type(SymbolTable *t, uint64_t return_address, const char *path);
 
 #endif

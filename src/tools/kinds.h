@@ -1,6 +1,6 @@
 // Kinds of finding. Each tool lists its own in src/tools/<tool>/kinds.def; those that belong to no
 // tool are in src/session/kinds.def. The build joins the lists to one table (kinds.c). Device
-// records, run files and reports go by what a kind carries there, and not by what it is called.
+// records, run files and reports depend on the parts of a kind, and not on its name.
 //
 // A line of kinds.def: KIND(id, number, name, severity, title, parts). Device records and run
 // files hold the number: it never changes and is never used again.

@@ -1,5 +1,6 @@
 // Numbers of the options that tools have: OPT_<id> for each line of src/tools/<tool>/options.def.
-// The build lists those files. A tool uses its own only, and nothing outside of src/tools uses any.
+// The build lists those files. A tool uses only its own options, and nothing outside of src/tools
+// uses any.
 #ifndef WG_TOOLS_OPTIONS_H
 #define WG_TOOLS_OPTIONS_H
 

@@ -1,7 +1,7 @@
-// What a tool does inside the program, beside its weaving (weave/pass.h). The session calls these
-// functions for the tools that run: those that --tool names, and those whose options ask for it
-// (Tool.configure). Each may be NULL. A tool that has something to do there defines
-// `const Tool tool_<name>` in src/tools/<name>/host.c.
+// A tool's part in the program, in addition to its weaving (weave/pass.h). The session calls these
+// functions for the tools that run: those that --tool names, and those whose options request it
+// (Tool.configure). Each may be NULL. A tool with such a part defines `const Tool tool_<name>` in
+// src/tools/<name>/host.c.
 #ifndef WG_TOOLS_TOOL_H
 #define WG_TOOLS_TOOL_H
 
@@ -10,7 +10,7 @@
 typedef struct ToolDevice {  // a context, as one tool sees it
   SessionDevice *device;
   const SessionDeviceOps *ops;
-  void *user;  // how to reach its memory
+  void *user;  // for access to its memory
   int ordinal;
   void *state;  // Tool.device_bytes bytes of the tool's own, zero at first
 } ToolDevice;
@@ -19,10 +19,10 @@ typedef struct ToolLaunch {
   SessionKernel *kernel;
   const SessionParams *params;
   WgLaunch *record;    // the part of the launch record that all kernels have
-  void *whole_record;  // all of it: tools have reserved room of their own behind that part
+  void *whole_record;  // all of it: tools have reserved room of their own after that part
   // NULL: a launch of a graph that may run more than once with this record
   const SessionLaunch *shape;
-  bool refreshed;  // a captured launch, whose graph is launched (again)
+  bool refreshed;  // a captured launch whose graph is launched (again)
   // The tool's number for it, by which SessionBeside names it to other nodes of its graph; 0: none
   uint32_t number;
 } ToolLaunch;
@@ -32,32 +32,33 @@ typedef struct ToolSetup {  // for Tool.configure
   bool named;      // --tool names it
   bool keeps_run;  // there is a run file
   WeavePlan *plan;
-  unsigned wants;  // more of SESSION_WANTS_…
+  unsigned wants;  // additional SESSION_WANTS_…
   bool runs;       // it takes part although --tool does not name it
 } ToolSetup;
 
 typedef struct Tool {
   size_t device_bytes;
-  unsigned wants;  // SESSION_WANTS_…: events that cost something, while --tool names it
-  // Reads the tool's options, once, before anything else of it is called.
+  unsigned wants;  // SESSION_WANTS_…: events that have a cost, requested if --tool names the tool
+  // Reads the tool's options, once, before any other function of the tool is called.
   void (*configure)(ToolSetup *s);
-  // its counts grow so fast that one word for each would be waited for (WgSpread)
+  // its counts grow so fast that threads would contend for one word each (WgSpread)
   bool spreads_counts;
   bool only_counts;  // it sends no findings
   bool patches;      // src/tools/<name>/patch.h looks at kernels that are machine code only
   // --- kernels that are machine code only, without patches ---
-  // Why the tool cannot look at launches of a kernel that stores this; NULL: it can.
+  // Why the tool cannot check launches of a kernel with these stores; NULL: it can.
   const char *(*refuses_closed)(SessionKernel *k, const SassStores *stores);
-  // It compares such launches with others and does not look inside: they do not count as checked.
+  // It only compares such launches with others, without their inner accesses: they do not count as
+  // checked.
   bool only_compares_closed;
   void (*closed_begins)(ToolDevice *d, const SessionClosedLaunch *l);
   void (*closed_ends)(ToolDevice *d, const SessionClosedLaunch *l);
   void (*contents_kept)(uint64_t base);  // before allocated
-  void (*launch_unseen)(void);           // any launch but those: it may have written anywhere
+  void (*launch_unseen)(void);           // any other launch: it may have written anywhere
   // --- devices and launches ---
   void (*device_open)(ToolDevice *d);  // before the first launch. Without session_lock
-  // Device memory is taken for the first launch that is checked: room for what the tool keeps
-  // there. May change what kernels find. with session_lock held
+  // Called for the first checked launch, to allocate device memory for the tool's data there. May
+  // change the fields that kernels find. With session_lock held
   void (*reports_open)(ToolDevice *d, const WgChannel *channel, WgReports *reports);
   void (*reports_ready)(ToolDevice *d, const WgChannel *channel);  // afterwards, without it
   // A launch that is to be checked is about to begin: fills the tool's fields of the launch record.
@@ -71,8 +72,8 @@ typedef struct Tool {
   // … and has got it: fills the tool's facts. Also for a launch that is being captured, which has
   // no table.
   void (*facts)(ToolDevice *d, ToolLaunch *l);
-  // The tool runs alone: a launch with this record needs no check. may_settle: some launches of the
-  // kernel may be such.
+  // The tool runs alone: a launch with this record needs no check. may_settle: this may be so for
+  // some launches of the kernel.
   bool (*is_settled)(SessionKernel *k, const void *record);
   bool (*may_settle)(const WovenKernel *code);
   void (*launch_done)(ToolDevice *d, const WgLaunch *record);  // it has ended, or never will begin
@@ -80,28 +81,28 @@ typedef struct Tool {
   void (*launch_taken)(const SessionCall *c);  // by the driver, after session_launch_tell
   void (*launch_asked)(const SessionLaunch *l);     // the program makes the call
   void (*launch_refused)(const SessionRefusal *r);  // by the driver
-  // The device ended a launch: the kind of finding for it; NULL: none of this tool's
+  // The device ended a launch: returns the kind of its finding; NULL: it is none of this tool's
   const char *(*fault_kind)(const SessionFault *f);
   void (*launch_ran)(uint32_t launch, const SessionTimes *t);
   void (*copy_ran)(uint64_t timed_as, const SessionTimes *t);
   void (*graph_launched)(const void *stream);
   void (*node_ran)(const SessionNode *n);  // of a graph
   void (*stalled)(const SessionStall *s);
-  // These have ended, with all that they write; n 0: all so far.
+  // These launches have ended, with all their writes; n 0: all so far.
   void (*launches_ended)(ToolDevice *d, const uint64_t *launches, uint32_t n);
-  // Reads what kernels of a module left in device memory, before it is unloaded. With session_lock
-  // held.
+  // Reads data that kernels of a module left in device memory, before it is unloaded. With
+  // session_lock held.
   void (*collect)(ToolDevice *d, SessionModule *m);
   void (*device_closing)(ToolDevice *d);  // its memory is about to go. Without session_lock
   // alive: its memory can still be read and freed. With session_lock held
   void (*device_close)(ToolDevice *d, bool alive);
   // --- memory before a launch ---
-  // What the device is to look at; NULL: nothing. inputs_told: the command knows the launch.
+  // The memory that the device must search; NULL: none. inputs_told: the command knows the launch.
   SessionInputs *(*inputs)(const SessionCall *c);
   void (*inputs_told)(const SessionInputs *in);
   // The launch begins now, and device memory is the process's own.
   void (*inputs_ready)(const SessionInputs *in, SessionIsThere *is_there);
-  void (*unknown_writes)(const void *stream);  // something runs there that may write anywhere
+  void (*unknown_writes)(const void *stream);  // work in it may write anywhere
   // --- contents of device memory, for SESSION_WANTS_CONTENTS ---
   void (*memory_event)(const SessionMemoryEvent *e);
   void (*unchecked_writes)(SessionDevice *d, const void *stream);
@@ -111,7 +112,7 @@ typedef struct Tool {
   bool (*sees_graph_writes)(SessionKernel *k);           // session_sees_graph_writes
   bool (*is_initialised)(uint64_t address, uint64_t n);  // wg_is_initialized of the host
   // --- device memory of the tool ---
-  unsigned memory_percent;                // that it needs, of what the program allocates
+  unsigned memory_percent;                // of the program's allocations: the tool's need
   bool (*release_memory)(ToolDevice *d);  // session_release_memory
   // --- memory ---
   void (*allocated)(uint64_t base, uint64_t size, const char *name);  // the command knows it
@@ -151,8 +152,8 @@ typedef struct Tool {
   bool (*reads_source)(const SessionCopy *c);     // on the host: SessionCopy.on_host
   uint32_t (*copy_number)(const SessionCopy *c);  // SessionCopy.step; after copy_asked
   void (*copy_taken)(const SessionCopy *c);       // by the driver
-  void (*copy_contents)(const SessionCopy *c);    // the memory that it reads is as it copies it
-  // Copies to the host, when they have been done: the host's memory is as they left it.
+  void (*copy_contents)(const SessionCopy *c);    // its source memory now holds the bytes it copies
+  // Copies to the host, after they have finished: the host's memory is as they left it.
   bool (*wants_copy)(const SessionCopy *c);
   void (*copied)(const SessionCopy *c);
   // --- calls of CUDA's mathematical libraries (session.h) ---
@@ -171,8 +172,8 @@ typedef struct Tool {
                          uint32_t *number);
   void (*graph_copy_ran)(SessionDevice *d, const SessionCopy *c);
   void (*graph_copies_unordered)(const SessionCopy *a, const SessionCopy *b);
-  // --- graphs: the nodes of one that is launched, in order. What happens between two calls of
-  // graph_node belongs to the first; child graphs are nested. ---
+  // --- graphs: the nodes of a graph that is launched, in order. Calls between two calls of
+  // graph_node belong to the first; child graphs are nested. ---
   void (*graph_begin)(const SessionBranches *b, uint32_t nodes, const void *stream);
   void (*graph_node)(uint32_t place);
   void (*graph_end)(void);
@@ -183,7 +184,7 @@ typedef struct Tool {
   void (*add_natives)(void);
   // --- hangs ---
   // The watchdog looks for launches without progress for `patience` nanoseconds, and reports them.
-  // true: it is known where some warp waits.
+  // Returns true if the place of some waiting warp is known.
   bool (*find_stuck)(uint64_t now, uint64_t patience, bool asked);
 } Tool;
 

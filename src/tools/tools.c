@@ -42,7 +42,7 @@ bool tools_parse(const char *list, unsigned *tools, Error *err) {
   *tools = 0;
   if (!strcmp(list, "none")) return true;
   if (!strcmp(list, "all")) {
-    // checks, and not what --record and `profile` ask for
+    // all tools that check, without those that --record and `profile` start
     *tools = ((1u << ARRAY_LEN(names)) - 1) & ~(TOOL_BIT(RECORD) | TOOL_BIT(PROFILE));
     return true;
   }

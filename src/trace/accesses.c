@@ -52,7 +52,7 @@ static ScanResult gather(TraceReader *t, const RowRef *r, const LaneAccess *at, 
   bool full = g->out->len >= g->most, by_value = g->sought && g->sought->value;
   bool far = g->sought && g->nblocks > GATHERED_BLOCKS_MOST;
   g->too_many |= full || far;
-  // of a full list: one that left the value may still come
+  // even if the list is full, an access that left the value may still come
   if (far || (full && (!by_value || g->looked_at >= LOOKED_AT_MOST))) return SCAN_STOP;
   if (!access_of(t, r, at, &a, err)) return SCAN_FAILED;
   bool fits = by_value && left_it(g->sought, &a);
@@ -79,8 +79,8 @@ static void keep_fitting(Accesses *all, const Sought *s) {
   all->len = n;
 }
 
-// Chunks are in the order in which rings were emptied, so that those that are near are near in
-// time, too.
+// Chunks are in the order in which rings were emptied: chunks near each other are near in time,
+// too.
 const ReaderChunk **reader_chunks_near(const TraceReader *t, const ReaderLaunch *l,
                                        const RangeScan *what, const Access *near, uint32_t *n) {
   const ReaderChunk **all = reader_chunks_in_range(t, l, what, n),
@@ -114,7 +114,7 @@ bool accesses_gather(TraceReader *t, const ReaderLaunch *l, const RangeScan *wha
   return ok;
 }
 
-// A write that completes on an mbarrier, and another access.
+// The order of a write that completes on an mbarrier and another access.
 static Relation relation_of_told(TraceReader *t, Timelines *lines, const Access *a, const Access *b,
                                  Error *err) {
   bool same_warp = a->warp == b->warp;

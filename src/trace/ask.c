@@ -23,7 +23,7 @@ typedef struct Page {
   const ReaderLaunch *launch;
   U64Map threads;
   bool each_thread_once;
-  // not NULL: nothing is kept, its number is looked for
+  // not NULL: keeps no operations, looks for this one's number
   const TraceSought *sought;
   int64_t index;
 } Page;
@@ -113,8 +113,8 @@ static ScanResult host_element(TraceReader *t, const ReaderStep *s, uint64_t add
   return SCAN_GO_ON;
 }
 
-// Within a launch the clock of the device says what came first, if it is not too much to sort; else
-// warp for warp.
+// Operations of a launch are sorted by the device's clock, if there are few enough; else they come
+// warp by warp.
 enum { SORTED_MOST = 256, BLOCKS_AT_ONCE = 192 };
 typedef struct Hit {
   uint64_t record;
@@ -144,7 +144,8 @@ static int by_time(const void *p, const void *q) {
   return a->lane < b->lane ? -1 : a->lane > b->lane;
 }
 
-// Whether it is too much, as far as postings tell: a block that is in them has an access at least.
+// Whether there are too many to sort, as far as postings tell: each of their blocks has at least
+// one access.
 static bool touched_often(TraceReader *t, const ReaderLaunch *l, const RangeScan *scan, bool *often,
                           Error *err) {
   BlockSet set = {0};
@@ -165,8 +166,8 @@ static bool touched_often(TraceReader *t, const ReaderLaunch *l, const RangeScan
   free(chunks);
   free(set.list);
   *often = n > SORTED_MOST;
-  // All of them will be looked at, as many as the cache keeps; but not all values, if they are
-  // many.
+  // Unpacks all of these blocks, as many as the cache keeps; but not all of their values, if these
+  // are many.
   RangeScan few = *scan;
   few.few_values = true;
   blocks.len = MIN(blocks.len, (uint32_t)BLOCKS_AT_ONCE);
@@ -179,7 +180,7 @@ static bool touched_often(TraceReader *t, const ReaderLaunch *l, const RangeScan
   return ok;
 }
 
-// Values of those that come on the page.
+// Unpacks the values of the operations on the page.
 static void page_ahead(TraceReader *t, const Hits *h, const Page *p, const RangeScan *scan) {
   RangeScan values = *scan;
   values.values = true;
@@ -198,8 +199,8 @@ static void page_ahead(TraceReader *t, const Hits *h, const Page *p, const Range
   reader_ahead(t, list, n);
 }
 
-// Launches whose blocks were unpacked together: one of a long run has few that touch an element,
-// and a single block keeps one processor busy only.
+// Launches whose blocks are unpacked together: a launch of a long run has few blocks that touch an
+// element, and a single block keeps only one processor busy.
 enum { LAUNCHES_AT_ONCE = 64, FEW_BLOCKS = 8 };
 typedef struct LaunchesAhead {
   const Life *life;
@@ -229,7 +230,7 @@ static void launches_ahead(TraceReader *t, LaunchesAhead *a, uint32_t step, cons
   RangeScan few = *scan;
   few.few_values = true;
   BlockSet set = {0};
-  Error none = {{0}};  // whoever needs the part says what is wrong with it
+  Error none = {{0}};  // a later read of the part reports the error
   PostingQuery all = {.low = scan->low, .high = scan->high};
   reader_ahead_postings(t, chunks.data, chunks.len, scan);
   for (uint32_t i = 0; i < chunks.len && blocks.len < BLOCKS_AT_ONCE; i++) {
@@ -260,7 +261,7 @@ static ScanResult element_in_launch(TraceReader *t, const ReaderLaunch *l, const
     free(h);
     return reader_scan_range(t, l, scan, element_lane, p, err);
   }
-  // The clock has 31 bits and may have begun anew: from half of them before the first one seen.
+  // The clock has 31 bits and may have wrapped: counts from half its range before the first time.
   uint32_t from = h->n ? h->list[0].time - (1u << 30) : 0;
   for (uint32_t i = 0; i < h->n; i++) h->list[i].time = (h->list[i].time - from) & 0x7FFFFFFF;
   qsort(h->list, h->n, sizeof *h->list, by_time);
@@ -280,7 +281,8 @@ static ScanResult element_in_launch(TraceReader *t, const ReaderLaunch *l, const
   return result;
 }
 
-// What each step has on an element is remembered, so that the next pages need not count again.
+// Remembers how many operations each step has on the element, so that the next pages need not count
+// again.
 static uint32_t *counts_of(TraceReader *t, uint32_t allocation, TraceBytes at) {
   uint64_t low = at.address, high = at.address + at.bytes;
   if (!t->counts.of_step || t->counts.allocation != allocation || t->counts.low != low ||

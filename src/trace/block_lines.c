@@ -1,12 +1,12 @@
-// Which rows of a decoded block touch which lines of memory: made when a block is asked again and
-// again, which one question about many elements, or many about few, does.
+// Finds the rows of a decoded block that touch a line of memory, by an index. It is made for a
+// block that is asked often: by one question about many elements, or by many about few.
 #include "trace/reader.h"
 
 enum { LINE_AT = 7, BUCKETS = 4096, WORTH_IT = 6, LINES_MOST = 4 };
 
 static uint32_t bucket_of(uint64_t line) { return (uint32_t)(line * 0x9E3779B97F4A7C15ull >> 52); }
 
-// Each bucket of a row once, as far as that is easily seen; `to` NULL: only counted.
+// Notes each bucket of a row once, as far as repeats are adjacent; `to` NULL: only counts.
 static void note_rows(const TraceBlock *b, const uint32_t *bytes, uint32_t *count, uint32_t *to) {
   for (uint32_t i = 0; i < b->nrows; i++) {
     const TraceRow *r = &b->rows[i];

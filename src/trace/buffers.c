@@ -1,4 +1,4 @@
-// Memory of chunks that have been saved, for the next ones.
+// Reuses the memory of saved chunks for the next ones.
 #include "trace/writer.h"
 
 enum { LEAST = 1 << 20 };

@@ -78,7 +78,7 @@ uint8_t *column_coder_scratch(ColumnCoder *c, unsigned which, size_t n) {
 }
 
 static void compress(ColumnCoder *c, const uint8_t *data, size_t n, Bytes *out) {
-#ifdef TRACE_UNCOMPRESSED  // for fuzzing: what is behind the compression is to be damaged
+#ifdef TRACE_UNCOMPRESSED  // for fuzzing: lets the fuzzer damage the data inside the compression
   out->len = 0;
   return;
 #endif

@@ -151,12 +151,12 @@ bool directory_read(ColumnCoder *c, const uint8_t *data, size_t n, uint64_t reco
 
 bool directory_may_touch(const ChunkDirectory *d, uint32_t place, uint64_t low, uint64_t high) {
   if (!d->bounds || !d->bounds[place].high || low >> WG_TRACE_SPACE_AT) return true;
-  // what is touched may be wider than postings know
+  // accesses may be wider than postings know
   return d->bounds[place].low < high &&
          d->bounds[place].high + MAX(d->place_bytes[place], 4u) > low;
 }
 
-// The pieces with records as they were.
+// Unpacks the records of the pieces.
 static const RawPiece *unpack(ChunkScratch *s, const RawPiece *pieces) {
   size_t room = 0, at = 0;
   for (const RawPiece *p = pieces; p; p = p->next) room += p->unpacked;

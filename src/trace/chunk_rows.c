@@ -27,7 +27,7 @@ struct RowMaker {
   size_t n, next;
   uint32_t part;         // part: rows of the next record that were made already
   uint64_t least, most;  // warps
-  // groups that look different; other: of one for which there was no room
+  // forms: one group of each form; other: a group for which there was no room
   RawGroup *forms, other;
   uint32_t nforms;
   uint32_t cache[CACHE];  // forms that came lately, plus 1
@@ -57,7 +57,7 @@ void row_maker_free(RowMaker *m) {
   free(m);
 }
 
-// A loop goes from site to site: the last ones are likely the next.
+// A loop repeats its sites: the last ones are likely to come next.
 static uint32_t place_number(Places *p, uint64_t key) {
   unsigned slot = (unsigned)(key ^ key >> 24) & 7;
   if (p->last[slot] && key == p->last_key[slot]) return p->last[slot] - 1;
@@ -139,7 +139,8 @@ NEWER_TOO static uint64_t list_records(RowMaker *m, const RawPiece *pieces) {
   return rows;
 }
 
-// By warp; what a warp did stays in order. far: the low bits of a warp's number do not tell it.
+// Sorts by warp; each warp's records keep their order. far: the low 32 bits do not tell warps
+// apart.
 static inline void sort_round(RowMaker *m, unsigned shift, bool far) {
   size_t count[1 << RADIX] = {0}, at = 0;
   uint64_t least = m->least, mask = (1 << RADIX) - 1;
@@ -186,7 +187,7 @@ void row_maker_places(const RowMaker *m, const TracePlace **list, uint32_t *n) {
 uint64_t row_maker_first_warp(const RowMaker *m) { return m->n ? m->least : 0; }
 uint64_t row_maker_last_warp(const RowMaker *m) { return m->n ? m->most : 0; }
 
-// Warps take turns in a ring, so that a warp's records are all over it.
+// Prefetches: warps take turns in a ring, so that a warp's records are scattered over it.
 static inline void fetch(const RowMaker *m, size_t i) {
   if (i + AHEAD >= m->n) return;
   const char *next = (const char *)m->list[i + AHEAD].raw;

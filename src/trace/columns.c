@@ -19,8 +19,8 @@ static uint8_t *put_warps(const BlockInput *in, uint8_t *at) {
   return at;
 }
 
-// All that is known of rows but addresses of single lanes and words: one column of several streams,
-// since a call of the compressor costs more than most of them.
+// Writes all of the rows except addresses of single lanes and words. One column holds several
+// streams, since a call of the compressor costs more than most of them.
 NEWER_TOO static uint32_t write_rows(ColumnCoder *c, const BlockInput *in, Bytes *out) {
   const size_t longest[STREAMS] = {[STREAM_PLACES] = place_bytes(in->nplaces),
                                    [STREAM_FLAGS] = 1,
@@ -93,8 +93,8 @@ NEWER_TOO static uint32_t write_rows(ColumnCoder *c, const BlockInput *in, Bytes
   return (uint32_t)(values.given - first_given);
 }
 
-// Addresses of single lanes: per place the least one and a shift; what is left as planes of bytes,
-// either from the least one or from lane to lane.
+// Addresses of single lanes: a least address and a shift per place, and rests as planes of bytes. A
+// rest is the difference from the least address, or from the lane before.
 typedef struct Spread {
   uint64_t least, most, bits;
 } Spread;
@@ -128,7 +128,7 @@ static bool spreads(const BlockInput *in, Spread *s) {
 
 static inline uint64_t significant(uint64_t v) { return 64 - (unsigned)__builtin_clzll(v | 1); }
 
-// Some of the rows decide which is shorter.
+// A sample of the rows decides which is shorter.
 static bool steps_are_shorter(const BlockInput *in, const Spread *s) {
   uint64_t cost = 0, cost_steps = 0;
   for (uint32_t i = 0; i < in->nrows; i += 1 + in->nrows / 64) {
@@ -158,7 +158,7 @@ MANY_AT_A_TIME static void steps_of_row(uint32_t *rest, uint32_t n) {
   }
 }
 
-// Planes of what is left: its low four bytes, and its high four if there are any.
+// Writes the planes of the rests: the low four bytes, and the high four if there are any.
 NEWER_TOO static void write_rests(ColumnCoder *c, const BlockInput *in, const Spread *s, bool small,
                                   bool by_steps, Bytes *out) {
   uint32_t *low = (uint32_t *)column_coder_scratch(c, CODER_RESTS,

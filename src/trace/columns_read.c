@@ -1,5 +1,5 @@
-// Columns become rows again. Nothing that is read is believed: what does not fit makes the block a
-// damaged one.
+// Columns become rows again. The contents of the file are not trusted: anything that does not fit
+// makes the block a damaged one.
 #include "trace/predict.h"
 
 // The streams that the first column has.
@@ -77,7 +77,7 @@ static bool read_rows(ColumnCoder *c, Reading *streams, TraceBlock *b) {
          !streams[STREAM_STRIDES].bad;
 }
 
-// From what is kept of them, in a lower and an upper half, to addresses.
+// Computes addresses from their stored lower and upper halves.
 MANY_AT_A_TIME static void place_low(const uint32_t *restrict low, uint32_t n, uint64_t least,
                                      unsigned shift, uint64_t *restrict to) {
   for (uint32_t k = 0; k < n; k++)

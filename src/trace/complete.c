@@ -1,5 +1,5 @@
-// Which launches are complete: they have ended, and all of their records are in the database. The
-// same for steps and their contents.
+// Finds complete launches: they have ended, and all of their records are in the database. The same
+// for steps and their contents.
 //
 // When a launch has ended, what is left of it lies in open pieces of rings and among the rests.
 // Each trace_save is a round that closes such pieces. A ring that is at work is left out and closed

@@ -8,7 +8,7 @@ enum { BLOCKS_MOST = 1 << 22, CLOCK = 0x7FFFFFFF };
 typedef struct Counting {
   TraceCounts *out;
   const ReaderLaunch *launch;
-  uint32_t first;  // access of the launch
+  uint32_t first;  // time of the launch's first access
   bool any;
   U64Map of_site;  // index plus 1
   uint32_t cap;
@@ -34,8 +34,8 @@ static uint32_t lanes_of(const ReaderLaunch *l, uint64_t warp) {
   return threads >= 32 ? UINT32_MAX : (1u << threads) - 1;
 }
 
-// Accesses of a warp to shared memory: lanes that want different words of a bank wait for each
-// other. How many times more than once.
+// Bank conflicts of a warp's access to shared memory: lanes that need different words of a bank
+// wait for each other. Returns the passes beyond the first.
 static uint32_t bank_conflicts(const RowRef *r, uint32_t bytes) {
   enum { BANKS = 32 };
   uint64_t words[BANKS][32];

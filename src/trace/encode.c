@@ -38,7 +38,7 @@ typedef struct Compressor {
   size_t cap;
 } Compressor;
 
-// The bytes leave the slab.
+// Compresses the bytes into memory of their own: they leave the slab.
 static void compress_contents(Compressor *z, ContentsOut *c) {
   size_t got = z->zstd ? ZSTD_compressCCtx(z->zstd, z->to, z->cap, c->data, c->n, 1) : SIZE_MAX;
   bool shorter = z->zstd && !ZSTD_isError(got) && got < c->n;
@@ -60,11 +60,11 @@ static void give_way(void *writer) {
   while (is_pressed(writer)) nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
 }
 
-// What became of a job outside of the lock.
+// The result of a job, made without the lock.
 typedef struct Encoded {
   ChunkOut *chunk;  // NULL: contents, or nothing
-  Bytes memory;     // that was taken for the chunk, if there is none
-  Bytes large;      // that the chunk left
+  Bytes memory;     // was taken for a chunk; given back if there is none
+  Bytes large;      // was too large for the chunk, and is free again
 } Encoded;
 
 static Encoded encode(TraceWriter *w, Job *j, ChunkScratch *scratch, Compressor *z, Bytes memory) {
@@ -81,7 +81,7 @@ static Encoded encode(TraceWriter *w, Job *j, ChunkScratch *scratch, Compressor 
     chunk_out_free(e.chunk);
     e.chunk = NULL;
   }
-  // it waits to be saved: not in the memory of something larger
+  // a chunk that waits to be saved must not hold memory for a larger one
   if (e.chunk && e.chunk->bytes.cap / 2 > e.chunk->bytes.len) {
     e.large = e.chunk->bytes;
     e.chunk->bytes = (Bytes){0};
@@ -136,13 +136,14 @@ void *writer_work(void *writer) {
   Compressor z = {.zstd = ZSTD_createCCtx(), .cap = ZSTD_compressBound(CONTENTS_PIECE)};
   z.to = mem_alloc(z.cap);
   pthread_setname_np(pthread_self(), "wg-encode");
-  // on Linux of this thread: those that empty the rings come first, a kernel waits for them
+  // on Linux for this thread only: threads that empty rings come first, since a kernel waits for
+  // them
   setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
   pthread_mutex_lock(&w->lock);
   while (!w->ending) {
     Job *j = w->first_job;
     bool pressed = is_pressed(w);
-    // who empties a ring should not wait for the system
+    // a thread that empties a ring should not wait for the system
     if ((pressed || !j) && writer_segments_wanted(w, pressed)) writer_segments_more(w);
     else if (!j) pthread_cond_wait(&w->work, &w->lock);
     else if (pressed) {

@@ -209,7 +209,7 @@ static bool decode_points(ColumnCoder *coder, const ReaderChunk *c, const ChunkD
   return true;
 }
 
-// Those of a part of points or ranges that touch [low, high), one after the other.
+// Scans the postings of a part (points or ranges) that touch [low, high), one after the other.
 typedef struct PostingScan {
   CacheEntry *e;
   PointScan points;
@@ -279,7 +279,7 @@ TraceBlock *reader_block(TraceReader *t, const ReaderChunk *c, uint32_t block, b
   if (!d) return NULL;
   CacheEntry *e = get(t, c, d, PART_ROWS + block, decode_block, err);
   if (!e) return NULL;
-  // What the directory promised.
+  // The block must be as its directory says.
   bool ok = block < d->nblocks &&
             e->block->nrows == d->blocks[block + 1].first_row - d->blocks[block].first_row &&
             e->block->nplaces == d->nplaces;
@@ -298,8 +298,7 @@ static void add_block(BlockSet *s, uint32_t block) {
   s->list[s->n++] = block;
 }
 
-// The next part of points or ranges, from the one of that number on, that may touch [low, high);
-// UINT32_MAX: none
+// The next part of points or ranges, from part i on, that may touch [low, high); UINT32_MAX: none
 static uint32_t next_part(const ChunkDirectory *d, bool ranges, uint32_t i, uint64_t low,
                           uint64_t high) {
   const PostingPart *parts = ranges ? d->ranges : d->points;
@@ -345,7 +344,7 @@ static int ascending(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
-// A question asks for the same again and again: how often, where, what.
+// One question asks for the same range several times (how often, where, what): keeps the answer.
 static bool asked_before(const ChunkDirectory *d, uint64_t low, uint64_t high, BlockSet *out) {
   if (!d->asked.known || d->asked.low != low || d->asked.high != high) return false;
   for (uint32_t i = 0; i < d->asked.n; i++) add_block(out, d->asked.list[i]);
@@ -443,7 +442,7 @@ void reader_ahead_postings(TraceReader *t, const ReaderChunk *const *chunks, uin
   wants.len = 0;
   for (uint32_t i = 0; i < n; i++) {
     const ChunkDirectory *d = reader_directory(t, chunks[i], NULL);
-    // Points are looked through as they are: nothing is to be unpacked.
+    // Only ranges: points are searched as they lie, without unpacking.
     if (!d || !may_touch(d, what)) continue;
     for (uint32_t k = 0; (k = next_part(d, true, k, what->low, what->high)) != UINT32_MAX; k++)
       vec_push(&wants, (Want){.chunk = chunks[i], .directory = d, .part = PART_RANGES + k});

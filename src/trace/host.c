@@ -11,7 +11,7 @@ bool step_touches(const ReaderStep *s, bool reads, uint64_t low, uint64_t high, 
   if (!base || !width || base >= high) return false;
   if (!pitch || (height == 1 && depth == 1)) pitch = width;
   if (!rows) rows = height;
-  // Rows at base + (z * rows + y) * pitch: the first one that ends behind low.
+  // Rows are at base + (z * rows + y) * pitch: finds the first one that ends after low.
   uint64_t line = low > base ? (low - base) / pitch : 0;
   if (low > base && low - base - line * pitch >= width) line++;
   uint64_t z = line / rows, y = line % rows;

@@ -31,8 +31,8 @@ enum {
   PART_DIRECTORY = 0xFFFF,
 };
 
-// Functions that are made twice: for any processor, and for those that count bits and work on 32
-// bytes at a time. Which one is called is found out when the program starts.
+// Compiles a function twice: for any processor, and for those that count bits and work on 32 bytes
+// at a time. The program chooses one when it starts.
 #if defined __x86_64__ && defined __gnu_linux__ && defined __GNUC__ && __GNUC__ >= 12 && \
     !defined __clang__ && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 #define NEWER_TOO __attribute__((target_clones("arch=x86-64-v3", "default")))
@@ -55,8 +55,8 @@ void bytes_reserve(Bytes *b, size_t more);
 void bytes_add(Bytes *b, const void *data, size_t n);
 void bytes_varint(Bytes *b, uint64_t v);
 void bytes_free(Bytes *b);
-// as realloc, of large pages where it is large: what is written all over it would need thousands of
-// small ones
+// Like realloc, with large pages for large memory: scattered writes would need thousands of small
+// pages.
 void *memory_more(void *p, size_t used, size_t cap);
 static inline void bytes_u8(Bytes *b, uint8_t v) {
   if (b->len == b->cap) bytes_reserve(b, 1);
@@ -100,8 +100,8 @@ static inline uint32_t reading_u32(Reading *r) {
   return v;
 }
 
-// A column: its length, compressed length and bytes. words: of 4 bytes; as four planes of bytes, of
-// which those are compressed that look as if it were worth it.
+// A column is its length, its compressed length and its bytes. A column of 4-byte words is kept as
+// four planes of bytes; planes that look worth it are compressed.
 typedef struct ColumnCoder ColumnCoder;  // of one thread
 enum {
   CODER_TABLE,
@@ -114,12 +114,13 @@ enum {
   CODER_STEPS,
   CODER_SCRATCHES
 };
-// memory to work in, of at least n bytes, with anything in it
+// Memory to work in, of at least n bytes, uninitialised.
 uint8_t *column_coder_scratch(ColumnCoder *c, unsigned which, size_t n);
 ColumnCoder *column_coder_new(void);
 void column_coder_free(ColumnCoder *c);
 void column_write(ColumnCoder *c, Bytes *out, const uint8_t *data, size_t n);
-// which kind of words was shortest, how they looked, and how often that was asked since
+// kind: the shortest kind of words; code: how words looked then; tried: how often it was asked for
+// since
 typedef struct ColumnHabit {
   unsigned tried, kind, code;
   Bytes trial;
@@ -127,15 +128,15 @@ typedef struct ColumnHabit {
 ColumnHabit *column_coder_habit(ColumnCoder *c);
 // words.c
 void column_write_words(ColumnCoder *c, Bytes *out, const uint32_t *words, size_t n);
-// the lowest planes of words whose others are 0
+// Writes the lowest planes of words whose other planes are 0.
 void column_write_planes(ColumnCoder *c, Bytes *out, const uint32_t *words, size_t n,
                          unsigned planes);
-// The next column, in memory of `arena`; at most `most` bytes, anything else is damage.
+// Reads the next column into memory of `arena`; more than `most` bytes are damage.
 bool column_read(ColumnCoder *c, Reading *from, Arena *arena, size_t most, Reading *out);
-// in memory of the coder, until that is used for something else
+// The same in memory of the coder, until that is used for something else.
 bool column_read_scratch(ColumnCoder *c, Reading *from, unsigned which, size_t most, Reading *out);
-// The next column of words, at most so many: planes, some of which stay where they lie, and words
-// of them. words: not NULL: these are all
+// A column of words as read: its planes, which may stay where they lie, or (words not NULL) all of
+// its words.
 typedef struct WordColumn {
   size_t n;
   const uint32_t *words;
@@ -175,8 +176,8 @@ typedef struct TracePlace {
 static inline unsigned place_bytes(uint32_t nplaces) {
   return nplaces <= 1u << 8 ? 1 : nplaces <= 1u << 16 ? 2 : 3;
 }
-// Words of a record besides those of its lanes, and for each lane, by the bits of its format and
-// its planes; fixed 0: there is no such record, or it is a group.
+// Number of words of a record, by the bits of its format and its planes: without those of its lanes
+// (fixed), and for each lane (each). fixed 0: there is no such record, or it is a group.
 typedef struct RawShape {
   uint8_t fixed, each;
 } RawShape;
@@ -190,13 +191,13 @@ static inline bool raw_is_wide(const uint32_t *w) { return w[3] & WG_TRACE_WIDE;
 static inline uint32_t raw_wide(uint32_t words) {
   return (words + WG_TRACE_LINE / 4 - 1) & ~(uint32_t)(WG_TRACE_LINE / 4 - 1);
 }
-// Where lane offsets and values begin, in words: `units` words stand before them, `rest` they are
-// themselves.
+// The word where lane offsets and values begin: `units` words precede them, `rest` is their own
+// number.
 static inline uint32_t raw_begin(const uint32_t *w, uint32_t units, uint32_t rest) {
   return raw_is_wide(w) && units + rest > raw_wide(units) ? raw_wide(units) : units;
 }
-// In bytes, from the first 8 words (those that are not there are 0); 0: it is damaged;
-// RAW_UNFINISHED: too early to tell
+// Bytes of a record, from its first 8 words (missing ones are 0); 0: it is damaged; RAW_UNFINISHED:
+// too early to tell
 static inline size_t raw_length(const uint32_t *w) {
   if (!(w[0] & w[2] & w[3] & 0x80000000u) || !w[1]) return 0;
   const RawShape *s = &raw_shapes[w[3] >> 28 & 3][w[0] >> 24 & 0x7F];
@@ -207,7 +208,7 @@ static inline size_t raw_length(const uint32_t *w) {
          : raw_is_wide(w) ? 4 * raw_wide(raw_begin(w, units, words - units) + words - units)
                           : (words * 4 + 15) & ~15u;
 }
-// Of a record that is all there. used: bytes of it that say something; rows: how many it stands for
+// The state of a record. used: its bytes without filling; rows: the number of rows it stands for
 typedef enum { RAW_MISSING, RAW_COMPLETE, RAW_DAMAGED } RawState;
 RawState raw_look(const uint32_t *words, size_t length, size_t *used, uint32_t *rows);
 bool raw_complete(const uint8_t *record, size_t n);
@@ -218,9 +219,9 @@ typedef struct RawSeen {
   size_t length, used;
   uint32_t rows, units, begin, rest;
 } RawSeen;
-// of one that was complete
+// Remembers a complete record.
 RawSeen raw_seen(const uint32_t *words, size_t length, size_t used, uint32_t rows);
-// it has the same form and launch, and is complete
+// Whether the record has the same form and launch, and is complete.
 bool raw_again(const uint32_t *words, const RawSeen *s);
 // clocks have 31 bits
 static inline bool time_is_later(uint32_t a, uint32_t b) { return (int32_t)((a - b) << 1) > 0; }
@@ -230,7 +231,7 @@ static inline uint64_t raw_warp(const uint32_t *w) {
 uint64_t raw_place_key(const uint32_t *words);
 TracePlace raw_place(uint64_t key);
 uint64_t raw_key_of(const TracePlace *p);
-// Fills the row; addresses go behind what the list has. Returns its values, each ^ WG_TRACE_KEY:
+// Fills the row, and appends its addresses to the list. Returns its values, each ^ WG_TRACE_KEY:
 // where they lie in the record, or in `unsplit`.
 const uint32_t *raw_expand(const uint32_t *words, TraceRow *row, uint64_t *addresses,
                            uint32_t *naddresses, uint32_t *unsplit, uint32_t *nunsplit);
@@ -244,18 +245,18 @@ typedef struct RawGroupOp {
 } RawGroupOp;
 typedef struct RawGroup {
   const uint32_t *raw;          // one of them
-  uint32_t rows, nops, nunits;  // rows: nops for each turn, in the order of the program
+  uint32_t rows, nops, nunits;  // rows: nops for each turn, in program order
   bool split, far;
   uint32_t units, offsets[WG_TRACE_GROUP_UNITS];
   RawGroupOp ops[WG_TRACE_GROUP_OPS];
 } RawGroup;
-// of one whose units are complete: how many rows it stands for, where the rest begins and its
-// words; 0: it is damaged
+// The number of rows of a group whose units are complete, 0: it is damaged; *begin: where the rest
+// begins, *rest: its words
 uint32_t raw_group_rows(const uint32_t *words, uint32_t *begin, uint32_t *rest);
 uint32_t raw_group_units(const uint32_t *words);          // words before lane offsets and values
 bool raw_group_read(const uint32_t *words, RawGroup *g);  // false: it is damaged
-// What a group's length and the places of its values follow from (raw_group.c): its counts, its
-// operations, which units have one address for all lanes.
+// Whether two groups agree in all that determines their length and the places of their values
+// (raw_group.c): counts, operations, and which units have one address for all lanes.
 static inline bool raw_same_group(const uint32_t *w, const uint32_t *before) {
   if (w[4] != before[4] || w[5] != before[5]) return false;
   uint32_t nops = w[4] & 0xFF, nunits = w[4] >> 8 & 15, units = raw_group_units(w) - 4 * nunits,
@@ -264,14 +265,14 @@ static inline bool raw_same_group(const uint32_t *w, const uint32_t *before) {
   for (uint32_t u = 0; u < nunits; u++) differ |= w[units + 4 * u + 2] ^ before[units + 4 * u + 2];
   return !differ;
 }
-// both have the same form
+// Whether both have the same form.
 static inline bool raw_group_is_like(const uint32_t *w, const uint32_t *before) {
   return w[0] == before[0] && !((w[3] ^ before[3]) & WG_TRACE_WIDE) &&
          (w[1] == before[1] || __builtin_popcount(w[1]) == __builtin_popcount(before[1])) &&
          raw_same_group(w, before);
 }
-// Where rows go, with their values as raw_expand gives them: rows and values to these places,
-// addresses and unsplit values behind those that are there. nwords: of all values so far
+// Where rows go, with their values as raw_expand returns them: rows and values to these places;
+// addresses and unsplit values are appended. nwords: of all values so far
 typedef struct RowsOut {
   TraceRow *rows;
   const uint32_t **values;
@@ -280,7 +281,7 @@ typedef struct RowsOut {
   uint32_t *unsplit;
   uint32_t nunsplit, nwords;
 } RowsOut;
-// n rows of a record of this form, from `part` on
+// Expands n rows of a record of this form, from row `part` on.
 void raw_group_expand(const RawGroup *g, const uint32_t *words, uint32_t part, uint32_t n,
                       RowsOut *out);
 static inline uint32_t row_plane_words(const TracePlace *p, uint32_t lanes) {
@@ -289,7 +290,7 @@ static inline uint32_t row_plane_words(const TracePlace *p, uint32_t lanes) {
 static inline uint32_t row_words(const TracePlace *p, uint32_t lanes) {
   return row_plane_words(p, lanes) * p->planes * (!!(p->has & ROW_VALUES) + !!(p->has & ROW_OLD));
 }
-// As far as the record tells: without values it does not say how many bytes were accessed.
+// The width of a place's accesses, as far as records tell: without values they do not tell it.
 static inline uint32_t place_width(const TracePlace *p) {
   return p->has & (ROW_VALUES | ROW_OLD) ? 4u * p->planes : 32;
 }
@@ -305,14 +306,14 @@ typedef struct TraceBlock {  // decoded
   uint64_t *addresses;
   uint32_t *words;  // see block_read_values
   const uint8_t *flags;
-  Reading masks, values;  // what they are made of
+  Reading masks, values;  // `words` is decoded from these
   WordColumn given;
   bool given_open;
   struct GivenStart *starts;  // values_few.c
-  // of single lanes that were asked for; how often that was
+  // values of single lanes that were asked for; times_few: how often
   struct FewWords *few;
   uint32_t nfew, times_few;
-  // rows that touch a range: of the last question
+  // rows that touch the range of the last question
   struct {
     uint64_t low, high;
     uint32_t *list, n;
@@ -333,7 +334,7 @@ typedef struct BlockInput {
   const uint64_t *addresses;
   uint32_t naddresses, nwords;
   uint32_t lanes, last_time;
-  bool has_time;  // lanes of all rows; the latest time
+  bool has_time;  // lanes: of all rows; last_time: the latest
 } BlockInput;
 void block_write(ColumnCoder *c, const BlockInput *in, Bytes *out);
 bool block_read(ColumnCoder *c, const uint8_t *data, size_t n, const TracePlace *places,
@@ -344,7 +345,7 @@ static inline uint32_t lane_rank(uint32_t lanes, uint32_t lane) {
   return (uint32_t)__builtin_popcount(lanes & ((1u << lane) - 1));
 }
 
-// --- values.c: words of values, as far as they do not follow from what the block did before ---
+// --- values.c: words of values that earlier rows of the block do not predict ---
 // given, masks: where the next ones go
 typedef struct ValueWriter {
   uint32_t *table, *given;
@@ -353,7 +354,7 @@ typedef struct ValueWriter {
   uint32_t nbefore;
 } ValueWriter;
 void values_begin(ColumnCoder *c, ValueWriter *v, const BlockInput *in, uint8_t *masks);
-// how they are kept: VALUE_*
+// Returns how the words are kept: VALUE_*.
 unsigned values_write(ValueWriter *v, const BlockInput *in, uint32_t row);
 bool values_read(ColumnCoder *c, TraceBlock *b);
 // --- values_few.c: those of single lanes ---
@@ -364,13 +365,14 @@ typedef struct GivenStart {
 } GivenStart;
 typedef enum { FEW_OK, FEW_TOO_MUCH, FEW_DAMAGED } FewResult;
 bool block_open_given(ColumnCoder *c, TraceBlock *b);
-// of all planes, as they lie in the row; too much: all words of the block are cheaper
+// The words of a lane, of all planes, as they lie in the row; FEW_TOO_MUCH: decoding all words of
+// the block is cheaper.
 FewResult block_few_values(ColumnCoder *c, TraceBlock *b, uint32_t row, uint32_t lane,
                            uint32_t *out);
 
 // --- postings.c ---
-// What addresses are sorted by: shared and local memory belong to warps near one another, so that
-// 32 warps have one key space.
+// The sort key of postings. Shared and local memory belong to warps near one another, so 32 warps
+// share one key space.
 static inline uint64_t posting_key(uint64_t address, uint64_t warp) {
   uint64_t space = address >> WG_TRACE_SPACE_AT & 3;
   return space == WG_TRACE_GLOBAL ? address
@@ -385,7 +387,8 @@ typedef VEC(Posting) PostingVec;
 typedef struct PostingPart {
   uint64_t first, end;
 } PostingPart;
-// what a place touches lies between them; high 0: not known, or not only in global memory
+// lower and upper bound of all that a place touches; high 0: not known, or not only in global
+// memory
 typedef struct PlaceBounds {
   uint64_t low, high;
 } PlaceBounds;
@@ -394,11 +397,11 @@ PostingList *postings_new(void);
 void postings_free(PostingList *p);
 void postings_add(PostingList *p, const BlockInput *in, uint32_t block);
 typedef struct ChunkOut ChunkOut;
-// the list is empty again
+// Empties the list.
 void postings_write(PostingList *p, ColumnCoder *c, const TracePlace *places, uint32_t nplaces,
                     uint32_t nblocks, ChunkOut *out);
 struct ChunkDirectory;
-// where they go
+// where the postings go
 typedef struct PostingsRead {
   Arena *arena;
   const Posting **list;
@@ -407,7 +410,7 @@ typedef struct PostingsRead {
 bool postings_read(ColumnCoder *c, const uint8_t *data, size_t n, const struct ChunkDirectory *d,
                    const PostingsRead *to);
 
-// --- points.c: those that are as wide as their place says, and no wider ---
+// --- points.c: postings exactly as wide as their place says ---
 enum { POSTING_PLACE_BITS = 20 };
 typedef struct PointList PointList;
 PointList *points_new(void);
@@ -415,15 +418,15 @@ void points_free(PointList *p);
 void points_clear(PointList *p);
 // tag: block << POSTING_PLACE_BITS | place
 void points_add(PointList *p, uint64_t start, uint32_t tag);
-// of global memory
+// Adds a row of points in global memory.
 void points_add_row(PointList *p, const uint64_t *starts, uint32_t n, uint32_t tag);
 size_t points_count(const PointList *p);
 void points_get(const PointList *p, size_t i, uint64_t *start, uint32_t *tag);
-// false: they are too far apart for it
+// false: the points are too far apart
 bool points_write(PointList *p, const TracePlace *places, uint32_t nplaces, uint32_t nblocks,
                   ChunkOut *out);
-// Those of a part that touch [low, high): begun for a part that was checked, of which POINTS_BEHIND
-// bytes more may be read.
+// Scans the points of a part that touch [low, high). The part was checked, and POINTS_BEHIND bytes
+// after it may be read.
 enum { POINTS_BEHIND = 16 };
 typedef struct PointScan {
   Reading runs;
@@ -439,27 +442,27 @@ void points_begin(PointScan *s, const uint8_t *data, size_t n, uint64_t low, uin
 bool points_next(PointScan *s, const TracePlace *places, uint32_t nplaces, Posting *out);
 
 // --- points_collect.c ---
-// Bytes of [low, high) that a question is still about: those whose state has its top bit. longer:
-// accesses may be so many bytes longer than their postings
+// The bytes of [low, high) that are still open for a question: their state has the top bit set.
+// longer: accesses may be so many bytes longer than their postings
 typedef struct OpenBytes {
   uint64_t low, high;
   const uint8_t *state;
   uint32_t longer;
 } OpenBytes;
 bool open_bytes_touch(const OpenBytes *o, uint64_t start, uint64_t end);
-// wanted: of each place; open: NULL: all bytes are
+// wanted: by place; open NULL: all bytes are open
 typedef struct PointQuery {
   const TracePlace *places;
   uint32_t nplaces;
   const bool *wanted;
   const OpenBytes *open;
 } PointQuery;
-// What points_next would return from the begin on, as far as it is wanted, behind what `out` has.
-// false: damaged
+// Appends to `out` all wanted points that points_next would return from the beginning on. false:
+// damaged
 bool points_collect(PointScan *s, const PointQuery *q, PostingVec *out);
 
-// segment: its memory is one of writer.h. unpacked: bytes that packed records (pack.h) have; 0:
-// they are not packed
+// segment: its memory is a segment of writer.h. unpacked: bytes of its packed records (pack.h) once
+// they are unpacked; 0: they are not packed
 typedef struct RawPiece {
   struct RawPiece *next;
   uint32_t ring;
@@ -472,16 +475,16 @@ typedef struct RawPiece {
 typedef struct RowMaker RowMaker;
 RowMaker *row_maker_new(void);
 void row_maker_free(RowMaker *m);
-bool row_maker_damaged(const RowMaker *m);  // what began holds something that is no record
-// how many rows there are; the pieces stay until the last block was made
+bool row_maker_damaged(const RowMaker *m);  // the pieces hold something that is no record
+// Returns the number of rows. The pieces must stay until the last block was made.
 uint64_t row_maker_begin(RowMaker *m, const RawPiece *pieces);
 bool row_maker_block(RowMaker *m, BlockInput *in);  // the next ones; false: there are no more
 void row_maker_places(const RowMaker *m, const TracePlace **list, uint32_t *n);
 uint64_t row_maker_first_warp(const RowMaker *m);
 uint64_t row_maker_last_warp(const RowMaker *m);
 
-// --- chunk.c: and those become blobs ---
-// earlier: how long before the chunk's last access its own was, at least; 0 in files of before
+// --- chunk.c: rows become blobs ---
+// earlier: time from the block's last access to the chunk's last, at least; 0 in older files
 typedef struct ChunkBlockInfo {
   uint64_t first_warp;
   uint32_t first_row, last_time, earlier;
@@ -499,12 +502,12 @@ struct ChunkOut {
   VEC(PlaceBounds) bounds;  // of each place
   Bytes bytes;
   bool shared_only;  // low and high say nothing
-  bool damaged;      // there is nothing in it: the records were no records
+  bool damaged;      // it is empty: the records were no records
 };
 void chunk_note_addresses(ChunkOut *out, uint64_t low, uint64_t high);  // of global memory
-void chunk_end_part(ChunkOut *out);        // what was added to `bytes` since the last one
+void chunk_end_part(ChunkOut *out);        // ends a part: the bytes added since the last one
 typedef struct ChunkScratch ChunkScratch;  // memory that an encoding thread uses again and again
-// asked between blocks; may take its time
+// Called between blocks; may wait.
 typedef struct ChunkPause {
   void (*f)(void *user);
   void *user;
@@ -524,11 +527,11 @@ typedef struct ChunkDirectory {
   PostingPart *points, *ranges;
   uint32_t npoints, nranges;
   uint64_t *parts;      // where each begins: blocks, points, ranges; and where the last one ends
-  PlaceBounds *bounds;  // of each place; NULL: in files of before
-  // of an access of each place, 0: none; whether it writes. By the reader
+  PlaceBounds *bounds;  // of each place; NULL: in older files
+  // set by the reader: bytes of an access of each place (0: none), and whether it writes
   uint32_t *place_bytes;
   bool *writes;
-  // blocks that touch a range: of the last question
+  // blocks that touch the range of the last question
   struct {
     uint64_t low, high;
     uint32_t *list, n;
@@ -538,7 +541,7 @@ typedef struct ChunkDirectory {
 // bytes: of the chunk
 bool directory_read(ColumnCoder *c, const uint8_t *data, size_t n, uint64_t records, uint64_t bytes,
                     ChunkDirectory *out);
-// whether a place may have accesses there
+// Whether a place may have accesses in the range.
 bool directory_may_touch(const ChunkDirectory *d, uint32_t place, uint64_t low, uint64_t high);
 
 // --- tables.c ---

@@ -1,5 +1,5 @@
-// mbarriers a warp has seen: how many of their phases it knows to be over, and in which phase those
-// copies are counted that it asked for. Only what is certain:
+// Follows the mbarriers that a warp has seen: which of their phases it knows to be over, and in
+// which phase each of its copies completes. Only what is certain counts.
 //
 // Phases are counted from 0; of each only the parity is recorded. A thread that waits for a parity
 // knows that a phase of that parity is over, at least the next one after those it knew of. A thread
@@ -18,7 +18,7 @@ static MbarrierSeen *seen_of(Timeline *l, uint32_t place) {
   return &l->mbarriers.data[l->mbarriers.len - 1];
 }
 
-// One event for lanes that know the same.
+// Adds one event for each set of lanes that know the same phase.
 static void push(Timeline *l, const MbarrierSeen *s, uint64_t record, uint32_t lanes,
                  const int32_t *phase, bool copies) {
   while (lanes) {
@@ -59,7 +59,7 @@ void mbarriers_note(TraceReader *t, const RowRef *r, const ReaderSite *site, Tim
     return;
   }
   uint32_t words[LANE_WORDS_MAX], lanes = r->row->lanes, last = UINT32_MAX;
-  if (!(r->block->places[r->row->place].has & ROW_VALUES)) return;  // files of before have none
+  if (!(r->block->places[r->row->place].has & ROW_VALUES)) return;  // older files have none
   MbarrierSeen *s = NULL;
   for (uint32_t left = lanes, done = 0; left; left &= left - 1) {
     uint32_t lane = (uint32_t)__builtin_ctz(left), bit = 1u << lane;

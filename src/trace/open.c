@@ -56,7 +56,7 @@ static bool has_column(TraceReader *t, const char *table, const char *column) {
                                        NULL) == SQLITE_OK;
 }
 
-// The command that wrote it was ended before the program.
+// Whether the command that wrote the file was ended before the program.
 static bool is_unfinished(TraceReader *t) {
   sqlite3_stmt *s = reader_prepare(t, "SELECT 1 FROM meta WHERE key='complete' AND value='no'",
                                    NULL);
@@ -109,7 +109,7 @@ static bool load_launches(TraceReader *t, Error *err) {
   return true;
 }
 
-// A modifier of the instruction whose text it is.
+// Whether the instruction with this text has the modifier.
 static bool has_word(const void *text, const char *word) {
   const char *at = text, *end = at + strcspn(at, " ;");
   size_t n = strlen(word);
@@ -185,7 +185,7 @@ static bool load_steps(TraceReader *t, Error *err) {
   bool *seen = mem_alloc(t->nlaunches + 1);
   for (uint32_t i = 0; i < t->nsteps; i++)
     if (t->steps[i].launch) {
-      // said twice
+      // the file names the launch twice
       if (seen[t->steps[i].launch - 1]) {
         t->steps[i].launch = 0;
         t->steps[i].kind = STEP_OTHER;
@@ -231,7 +231,7 @@ static bool load_chunks(TraceReader *t, Error *err) {
       // its launch is not in the file: no question can reach it
       if (!launch || x.id >> 40 || x.records >> 24 || x.operations > x.records * 32 ||
           !x.records) continue;
-      // said twice: parts are kept by this number
+      // the file has this number twice: parts are kept by it
       if (rows.len && x.id == rows.data[rows.len - 1].id) continue; x.launch = (uint32_t)launch - 1;
       x.step = t->launches[launch - 1].step;
       x.has_global = sqlite3_column_type(s, 5) == SQLITE_INTEGER; x.low = number(s, 5);
@@ -263,10 +263,10 @@ static bool load_chunks(TraceReader *t, Error *err) {
   return true;
 }
 
-// Blocks come and go: their memory is not to be given back to the system, which would have to clear
-// it again. A question may need a hundred of them at once, tens of megabytes; the first one spent
-// half of its time asking for small pages. So all threads share one heap, which begins with large
-// ones; nothing is taken of them before it is used.
+// Blocks come and go: their memory should not go back to the system, which would have to clear it
+// again. A question may need a hundred blocks at once, tens of megabytes; the first question spent
+// half of its time getting small pages. So all threads share one heap that begins with large pages.
+// They take no memory before they are used.
 static void prepare(void) {
   // a piece: less than what malloc would map by itself
   enum { PAGE = 2 << 20, PIECE = 30 << 20, PIECES = 3 };

@@ -1,4 +1,5 @@
-// Who wrote what a read saw. What nothing orders is a candidate; the value may decide.
+// Finds who wrote what a read saw. Unordered writes are candidates; the value may decide between
+// them.
 #include "trace/reader.h"
 
 enum { BYTES_MOST = 16 };
@@ -15,15 +16,15 @@ typedef struct Wanted {    // the bytes in question
   WritesKept *kept;  // not NULL: writes to these bytes were gathered before, and will be again
 } Wanted;
 
-// op: without bytes: its record and lane only. covers, differs: bytes of what is wanted, one bit
-// each; differs: it wrote something else there. early: it would have been seen before it was waited
-// for
+// op: with bytes 0, only its record and lane are set. covers, differs: bytes that are asked for,
+// one bit each, that it wrote (covers) with another value than was read (differs). early: the read
+// would have seen it before waiting for it
 typedef struct Candidate {
   TraceOp op;
   uint32_t covers, differs;
   bool early;
 } Candidate;
-// own, earlier: of the launch itself, of those before
+// own, earlier: writes of the launch itself, and of those before
 typedef struct Found {
   VEC(Candidate) list;
   bool pending[BYTES_MOST];
@@ -57,8 +58,8 @@ static void settle(Found *f, const Wanted *w, uint64_t address, uint64_t bytes) 
     }
 }
 
-// What a candidate wrote. known: the value is; overwritten: bytes of the question, one bit each,
-// that later ordered writes of the same launch overwrote
+// What a candidate wrote. known: its value is known; overwritten: bytes that are asked for, one bit
+// each, that later ordered writes of the same launch overwrote
 typedef struct Written {
   uint64_t address;
   uint32_t bytes, overwritten;
@@ -193,7 +194,7 @@ static bool host_write(TraceReader *t, const Wanted *w, Found *f, const ReaderSt
   return true;
 }
 
-// Bytes that candidates wrote as they were read, and left that byte alone.
+// Bytes that candidates which leave this byte alone wrote with the value that was read.
 static uint32_t written_beside(const Found *f, uint32_t byte) {
   uint32_t bytes = 0;
   for (uint32_t k = 0; k < f->list.len; k++)
@@ -202,8 +203,8 @@ static uint32_t written_beside(const Found *f, uint32_t byte) {
   return bytes;
 }
 
-// It may have written the byte if it wrote what was read there, and where it wrote something else,
-// others may have written afterwards that left the byte alone.
+// Whether the candidate may have written the byte: it wrote the value that was read. Where it wrote
+// other values, others that leave this byte alone may have written afterwards.
 static bool may_have_given(const Candidate *c, uint32_t byte, uint32_t beside) {
   return c->covers >> byte & 1 && !(c->differs >> byte & 1) && !(c->differs & ~beside);
 }
@@ -213,7 +214,7 @@ static bool choose(TraceReader *t, const Wanted *w, Found *f, TraceWriters *out,
   bool unordered = false, none_fits = false, ok = true, *keep = mem_alloc(f->list.len + 1);
   for (uint32_t byte = 0; byte < w->bytes; byte++) {
     uint32_t covering = 0, fitting = 0, beside = written_beside(f, byte);
-    bool waited = false;  // one fits that is known to have been done
+    bool waited = false;  // one that fits was done before the read
     for (uint32_t i = 0; i < f->list.len && !waited; i++)
       waited = !f->list.data[i].early && may_have_given(&f->list.data[i], byte, beside);
     for (uint32_t i = 0; i < f->list.len; i++) {
@@ -241,7 +242,7 @@ static bool choose(TraceReader *t, const Wanted *w, Found *f, TraceWriters *out,
   out->ops.total = out->ops.n;
   out->ops.total_known = true;
   out->some = f->own != GATHERED_ALL || f->earlier != GATHERED_ALL;
-  // whose shared memory an operation of another one is about is not known
+  // it is not known whose shared memory an operation of another block accesses
   bool other_block = f->other_block && (out->ops.n == 0 || none_fits);
   bool unrecorded = f->unrecorded || (f->in_part && (out->ops.n == 0 || none_fits));
   out->never_written = out->ops.n == 0 && !unrecorded && !other_block && !out->some;
@@ -380,7 +381,7 @@ bool reader_fill_load(TraceReader *t, TraceOp *op, Error *err) {
   uint32_t have = 0;
   for (uint32_t i = 0; i < w.ops.n && !w.ambiguous; i++) {
     const TraceOp *o = &w.ops.list[i];
-    // of an atomic operation the operand is known
+    // the value of an atomic operation is only its operand
     if (!o->value_known || o->kind == TRACE_ATOMIC) continue;
     for (uint32_t k = 0; k < op->bytes; k++) {
       uint64_t at = op->address + k - o->address;

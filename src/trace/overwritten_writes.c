@@ -3,12 +3,14 @@
 // how many barriers the last writer of each block had passed.
 #include "trace/reader.h"
 
-// passed: by the last one, of that warp; other: by the last one of its other warps
+// warp: the warp whose write passed the most barriers; passed: how many; other: the most of the
+// block's other warps
 typedef struct BlockLast {
   uint64_t warp, passed, other;
   bool others;
 } BlockLast;
-// of all writes of these bytes, one bit each; record: plus 1, of_block: index plus 1
+// The last writes to one set of bytes (one bit each). record_of_warp: record plus 1; of_block:
+// index plus 1
 typedef struct Last {
   uint32_t bytes;
   U64Map record_of_warp, of_block;
@@ -26,7 +28,7 @@ static uint64_t block_of(const Hiding *h, const Access *a) {
   return a->warp / h->lines->launch->warps;
 }
 
-// Barriers before it; 0 if only one warp of its block wrote, where it is not needed.
+// Barriers before the write; 0 if only one warp of its block wrote: then they are not needed.
 static bool passed_by(Hiding *h, const Access *a, uint64_t *passed, Error *err) {
   *passed = 0;
   if (!u64map_get(&h->shared, block_of(h, a))) return true;

@@ -4,8 +4,8 @@
 
 #include "base/base.h"
 
-// in units of 16 bytes. back: how far before it its pattern begins, which is as long; 0: there is
-// none
+// in units of 16 bytes. back: how far before the record its pattern begins, which has the same
+// length; 0: there is none
 typedef struct PackRecord {
   uint16_t length, back;
 } PackRecord;
@@ -15,7 +15,7 @@ enum { PACK_HEAD = 16 };
    (records) * (sizeof(PackRecord) + 1))  // what a block may take
 enum { PACK_BEHIND = 64 };                // bytes behind that which may be written, too
 
-// These records, n bytes one behind the other, as one block; how long it is, a multiple of 16.
+// Packs these records, n adjacent bytes, into one block. Returns its length, a multiple of 16.
 size_t pack_records(uint8_t *to, const uint8_t *data, size_t n, const PackRecord *records,
                     uint32_t count);
 // Unpacks blocks. Returns how many bytes they were; SIZE_MAX: not packed records, or no room.

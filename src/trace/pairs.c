@@ -1,4 +1,4 @@
-// Whether anything orders two accesses of a launch: for few pairs, where races.c looks at all of
+// Decides whether anything orders two accesses of a launch: for few pairs. races.c looks at all of
 // them.
 #include "trace/races.h"
 

@@ -1,7 +1,7 @@
-// Postings of single places in memory, of which kernels that gather have one for each lane. They
+// Points are postings of single places in memory; kernels that gather have one for each lane. They
 // are put into buckets by address, not sorted: a question looks through one bucket. Within a bucket
-// they stay in the order of blocks; each has the bits of its address and of its place, and how wide
-// it is follows from the place.
+// they stay in the order of blocks. Each has the bits of its address and of its place, which tells
+// its width.
 #include "trace/copy.h"
 #include "trace/predict.h"
 
@@ -26,7 +26,7 @@ struct PointList {
   // of the starts; differ: bits that are not the same in all. last_global: where the last touch of
   // global memory begins
   uint64_t least, most, differ, last_global;
-  Seen seen[SEEN];  // what came lately does not come again
+  Seen seen[SEEN];  // recent points, to leave out repeated ones
   uint64_t region[REGION_SLOTS];
   uint16_t rank[REGION_SLOTS];  // region: plus 1
 };
@@ -112,8 +112,8 @@ static int ascending(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
-// Regions of 16 MB that are touched, in order, so that buckets are made where there is something.
-// 0: too many
+// Finds the regions of 16 MB that are touched, in order, so that buckets cover only these. 0: too
+// many
 static unsigned find_regions(PointList *p, uint64_t *list) {
   memset(p->region, 0, sizeof p->region);
   unsigned n = 0;
@@ -167,7 +167,7 @@ static uint64_t unpack(const Packing *k, uint64_t packed) {
          k->low;
 }
 
-// What does not lie in one region has no common unit but the address itself.
+// Starts within one region share a unit; starts in several regions share only addresses.
 typedef struct PointUnits {
   uint64_t least;
   bool one_region;
@@ -253,7 +253,7 @@ static void write_part(const Packing *k, const uint64_t *list, uint32_t n, Chunk
   vec_push(&out->points, (PostingPart){first, last + k->widest});
 }
 
-// Of points that lie within 4 GB.
+// Packs points that lie within 4 GB.
 MANY_AT_A_TIME static void pack(const PointList *p, const Packing *k, uint64_t *to) {
   uint64_t low = k->low;
   const uint64_t *starts = p->starts;
@@ -282,9 +282,9 @@ static void pack_regions(const PointList *p, const Packing *k, uint64_t *to) {
   }
 }
 
-// Each into its bucket, in order; end[d]: where bucket d begins, afterwards where it ends. What
-// goes to a bucket waits until it fills a line of memory: writing one here and one there, each
-// would wait for the line to be read first.
+// Moves points into their buckets, in order; end[d]: where bucket d begins, afterwards where it
+// ends. Points of a bucket are collected until they fill a cache line: with scattered writes, each
+// would wait for its line to be read first.
 NEWER_TOO static void to_buckets(const uint64_t *from, size_t n, unsigned at, size_t *end,
                                  unsigned buckets, uint64_t *to) {
   enum { LINE = 8 };
@@ -406,7 +406,7 @@ void points_begin(PointScan *s, const uint8_t *data, size_t n, uint64_t low, uin
   s->span = last - s->first;
 }
 
-// The next one whose start, in its unit, is among those.
+// The next point whose start, in its unit, is in the range.
 NEWER_TOO static uint64_t next_start(const PointScan *s) {
   unsigned each = s->width + s->place_bits, place_bits = s->place_bits, offset[8], shift[8];
   uint64_t i = s->at, n = s->entries, first = s->first, span = s->span,

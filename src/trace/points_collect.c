@@ -1,5 +1,5 @@
-// All points of a part at once, for questions about whole pieces of memory: most of a part touches
-// them, and one point after the other (points_next) would cost several times as much.
+// Collects all points of a part at once, for questions about whole pieces of memory: most of a part
+// touches them, and one point after the other (points_next) would cost several times as much.
 #include "trace/internal.h"
 
 static inline bool any_is_open(const OpenBytes *o, uint64_t start, uint64_t end) {
@@ -18,7 +18,7 @@ bool open_bytes_touch(const OpenBytes *o, uint64_t start, uint64_t end) {
   return any_is_open(o, start, end);
 }
 
-// bits: of a point, at most 49, so that 8 bytes have them wherever they begin
+// The bits of point i: at most 49, so that 8 bytes contain them wherever they begin.
 static inline uint64_t bits_at(const PointScan *s, uint64_t i, unsigned each) {
   uint64_t v;
   memcpy(&v, s->bits + i * each / 8, 8);

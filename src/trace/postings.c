@@ -1,6 +1,6 @@
-// Which blocks of a chunk touch which addresses: ranges with the number of the block and of the
-// place, sorted by their start. What a place touches in a block is joined as far as it is adjacent,
-// so that a sweep is one range however many records it has.
+// Postings tell which blocks of a chunk touch which addresses: ranges with the number of the block
+// and of the place, sorted by their start. Adjacent accesses of a place in a block are joined, so
+// that a sweep is one range however many records it has.
 #include "trace/predict.h"
 
 typedef struct Entry {
@@ -14,7 +14,7 @@ struct PostingList {
   size_t n, cap, spare_cap;
   Bytes columns[4];
   Posting *open;
-  uint32_t nopen;         // for each place and lane, what may still grow
+  uint32_t nopen;         // open: for each place and lane, a range that may still grow
   struct Visits *visits;  // of each place
   PointList *points;
   struct Roaming *roaming;
@@ -67,8 +67,9 @@ static inline void touch(PostingList *p, Posting *open, uint64_t start, uint64_t
   open->end = end;
 }
 
-// What a warp touches goes on where the warp was before, or where the warp before it was on its
-// way: loops of all warps have as many turns. warp: plus 1; last: the lane whose range grew last
+// A warp's access continues its own last range, or the range of an earlier warp at the same
+// iteration: loops of all warps have equally many iterations. warp: plus 1; last: the lane whose
+// range grew last
 typedef struct Visits {
   uint64_t warp;
   uint32_t n, last;
@@ -118,8 +119,8 @@ static void touch_affine(PostingList *p, Posting *open, Visits *v, const TraceRo
   }
 }
 
-// Lanes that go their own ways: where they are all over memory and none goes on where it was,
-// nothing is worth joining or looking for twice.
+// Lanes with unrelated addresses: if they are all over memory and none continues where it was,
+// joining ranges or looking for repeats is not worth it.
 typedef struct Roaming {
   uint64_t least, most;
   const uint64_t *before;
@@ -161,7 +162,7 @@ static const Roaming *roamings(PostingList *p, const BlockInput *in) {
   return list;
 }
 
-// Where it is not only in global memory nothing is known.
+// Bounds are known only for places that touch nothing but global memory.
 static inline void bound(PlaceBounds *b, uint64_t low, uint64_t last, uint32_t width) {
   uint64_t end = (low | last) >> WG_TRACE_SPACE_AT ? UINT64_MAX : last + width;
   b->low = MIN(b->low, low);
@@ -235,7 +236,7 @@ NEWER_TOO static void sort(PostingList *p) {
     most = MAX(most, p->list[i].start);
     differ |= p->list[i].start ^ p->list[0].start;
   }
-  // As few rounds as can be, by as many bits each as that takes.
+  // As few rounds as possible, with as few bits each as that takes.
   unsigned low = differ ? (unsigned)__builtin_ctzll(differ) : 0,
            bits = 64 - (unsigned)__builtin_clzll((most - least) >> low | 1),
            rounds = (bits + RADIX - 1) / RADIX, radix = (bits + rounds - 1) / rounds;
@@ -260,7 +261,7 @@ NEWER_TOO static void sort(PostingList *p) {
   }
 }
 
-// What several rows did at one address follows one another once sorted.
+// Drops repeated entries: once sorted, accesses of several rows to one address are adjacent.
 static size_t drop_repeated(Entry *e, size_t n) {
   size_t kept = 0;
   for (size_t i = 0; i < n; i++) {

@@ -1,5 +1,5 @@
-// What the rows of a block let one expect of the next: writer and reader go through the rows in the
-// same way.
+// Predicts the rows of a block from the rows before them. Writer and reader go through the rows in
+// the same way.
 #ifndef WG_TRACE_PREDICT_H
 #define WG_TRACE_PREDICT_H
 
@@ -7,8 +7,8 @@
 
 static const uint64_t TRACE_ADDRESS_MASK = (1ull << 62) - 1;
 
-// The base of a place: as far from the last one of this warp as that was from the one before; in
-// the next warp, as far from the first one as that was from the first of the warp before.
+// The base of a place. Within a warp the step from the last base is expected again; for the next
+// warp, the step from the first base of the last warp.
 typedef struct BaseState {
   uint64_t last, first, warp;
   int64_t step, warp_step;
@@ -32,7 +32,7 @@ static inline void base_seen(BaseState *s, uint64_t warp, uint64_t base, int32_t
   s->seen = true;
 }
 
-// Times: from row to row of a warp, from warp to warp.
+// Times: expects the time of the warp's last row; for the next warp, of the last warp's first row.
 typedef struct TimeState {
   uint64_t warp;
   uint32_t last, first;
@@ -49,8 +49,8 @@ static inline void time_seen(TimeState *s, uint64_t warp, uint32_t time) {
   s->last = time;
 }
 
-// Values: what was last seen at an address; without one, what the place had last. Words of a line
-// of 128 bytes lie side by side.
+// Values: expects the value last seen at the address, or, without an address, the place's last
+// value. Words of a line of 128 bytes lie side by side.
 enum { VALUE_LINE_BITS = 5, VALUE_LINES = 1 << 10, VALUE_SLOTS = VALUE_LINES << VALUE_LINE_BITS };
 static inline uint32_t value_line(uint64_t address) {
   uint64_t line = address >> (VALUE_LINE_BITS + 2);
@@ -97,7 +97,7 @@ static inline void row_slots(const TracePlace *p, const TraceRow *row, const uin
     }
   }
 }
-// key: what the words and the table are kept with.
+// key: the words and the table are XORed with it.
 static inline void values_seen(uint32_t *table, const TracePlace *p, const uint32_t *slots,
                                const uint32_t *words, uint32_t n, uint32_t key) {
   if (p->has & ROW_VALUES && p->has & ROW_OLD) {
@@ -114,8 +114,8 @@ static inline void values_seen(uint32_t *table, const TracePlace *p, const uint3
 enum { ROW_WORDS_MAX = 32 * 4 * 2 };
 // a row's words: as expected; some are not; those of the row before; all are given
 enum { VALUE_EXPECTED, VALUE_SOME, VALUE_AGAIN, VALUE_ALL };
-// What a row's byte of flags says: its lanes (as of the row before, all, given), whether its base
-// and its stride are given, how its values are kept.
+// The flags of a row, one byte: its lanes (as of the row before, all, given), whether its base and
+// its stride are given, how its values are kept.
 enum {
   FLAG_LANES = 3,
   LANES_SAME = 0,
@@ -125,7 +125,7 @@ enum {
   FLAG_STRIDE = 8,
   FLAG_VALUES_AT = 4
 };
-// What a block's first column has, one behind the other.
+// The streams of a block's first column, one after the other.
 enum {
   STREAM_PLACES,
   STREAM_FLAGS,

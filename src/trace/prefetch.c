@@ -34,7 +34,7 @@ static void unpack(AheadJob *j, ColumnCoder *coder) {
   else if (b && j->want.values) j->ok = block_read_values(coder, b);
 }
 
-// The next job; the lock is held, but not while it is worked on.
+// Does the next job; called with the lock, which it releases meanwhile.
 static void one_job(Ahead *a, ColumnCoder *coder) {
   AheadJob *j = &a->jobs[a->next++];
   a->busy++;
@@ -108,8 +108,8 @@ static void finish(TraceReader *t) {
     if (a->jobs[i].fresh) reader_keep(t, &a->jobs[i].want, a->jobs[i].entry, a->jobs[i].ok);
 }
 
-// A block that is kept already, whose values are sought: only one thread may do that. Shared memory
-// of several warps is often in one block.
+// The job that decodes values of this cached block: only one thread may do that. Shared memory of
+// several warps is often in one block.
 static const AheadJob *under_way(const Ahead *a, const CacheEntry *e) {
   for (uint32_t i = 0; i < a->filled; i++)
     if (a->jobs[i].entry == e) return &a->jobs[i];

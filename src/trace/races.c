@@ -17,7 +17,7 @@ typedef struct Racing {
   Timelines lines;
   Touches touches;
   bool full, shared;
-  bool lanes;  // those of one warp, too
+  bool lanes;  // accesses of one warp may race, too
   uint64_t low, high;
   RaceList *list;
   bool any_shared;
@@ -79,15 +79,15 @@ static ScanResult touch(TraceReader *t, const RowRef *r, const LaneAccess *at, v
   return SCAN_GO_ON;
 }
 
-// One is a copy that may not be done when the other is made.
+// Whether one is a copy that may still be pending when the other access is made.
 static bool is_under_way(const Touch *a, const Touch *b) {
   return (a->until > b->record && a->record < b->record) ||
          (b->until > a->record && b->record < a->record);
 }
 
-// Whether a may have come before b by fences and the like: as far as can be seen from here, which
-// is not far. A warp may release to another of its block, which then releases to other blocks.
-// told: as if b had acquired what it read.
+// Whether fences and the like may order a before b, as far as can be seen from here: not far. A
+// warp may release to another of its block, which then releases to other blocks. told: as if b had
+// acquired what it read.
 static bool may_be_before(const Racing *x, const Touch *a, const Timeline *of_a, const Touch *b,
                           const Timeline *of_b, bool told) {
   bool far = a->block != b->block;
@@ -100,8 +100,8 @@ static bool may_be_before(const Racing *x, const Touch *a, const Timeline *of_a,
           (q && block_is_told(q, told, first[0] <= b->record, b->passed)));
 }
 
-// They are in the same block between the same barriers, or in different blocks. false: something
-// orders them, or they do not conflict
+// Whether two accesses race that are in the same block between the same barriers, or in different
+// blocks. false: something orders them, or they do not conflict
 static bool conflict(TraceReader *t, Racing *x, const Touch *a, const Touch *b, bool *told,
                      Error *err) {
   *told = false;
@@ -244,7 +244,7 @@ static bool launch_races(TraceReader *t, const ReaderLaunch *l, RaceList *list, 
   return ok;
 }
 
-// --- what was found ---
+// --- the list of races ---
 
 enum { HOST_SIDE = 1 << 29 };
 
@@ -269,7 +269,7 @@ bool races_add(TraceReader *t, RaceList *list, RaceWord w, Error *err) {
                  (uint64_t)MAX(w.first_side, w.second_side) << 4 | w.class;
   uintptr_t index = (uintptr_t)u64map_get(&list->pairs, key);
   const TraceRace *shown = index ? &list->out->list[index - 1] : NULL;
-  // threads of different warps show a race best: between them nothing looks like an order
+  // threads of different warps show a race best: nothing suggests an order between them
   bool better = shown && ((shown->same_value && !w.same_value) ||
                           (shown->same_value == w.same_value && shown->one_warp && !w.one_warp));
   if (!index || better || list->meant.n) {
@@ -318,7 +318,7 @@ bool trace_races(TraceReader *t, uint32_t launch, TraceRaces *out, Error *err) {
   for (uint32_t i = 0; ok && i < t->nlaunches; i++) {
     const ReaderLaunch *l = &t->launches[i];
     if ((launch && l->id != launch) || !l->nchunks || t->steps[l->step].cut) continue;
-    // sites have numbers of their process
+    // site numbers belong to a process
     if (l->process != list.process) {
       u64map_free(&list.pairs);
       list.process = l->process;

@@ -1,12 +1,12 @@
-// What the files that look for races share: accesses word by word, and the list of what was found.
+// Shared by the files that look for races: accesses word by word, and the list of races found.
 #ifndef WG_TRACE_RACES_H
 #define WG_TRACE_RACES_H
 
 #include "trace/reader.h"
 
 enum { WRITES = 1, STRONG = 2, STRONG_IN_BLOCK = 4 };  // strong: atomic, or volatile and the like
-// mask: bytes of the word; side: of two launches; until: the record before which it may not be
-// done, 0: it is done when it is made
+// mask: bytes of the word; side: which of two launches; until: the record up to which it may be
+// pending, 0: it is done at once
 typedef struct Touch {
   uint64_t word, block, warp, record, passed, until;
   uint32_t site, value;
@@ -27,7 +27,7 @@ bool touches_add(TraceReader *t, const RowRef *r, const LaneAccess *access, Touc
                  const TouchedWords *to, Error *err);
 uint8_t touch_flags(TraceKind kind, const ReaderSite *site);
 void touches_sort(Touches *list);  // by word, block, barriers passed, record
-// in the bytes that both write
+// Whether both write the same value to the bytes that both write.
 static inline bool touches_same_value(const Touch *a, const Touch *b) {
   uint32_t common = a->mask & b->mask, bytes = 0;
   for (unsigned i = 0; i < TOUCH_WORD; i++)

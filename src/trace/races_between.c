@@ -2,21 +2,23 @@
 // these.
 #include "trace/races.h"
 
-// so many steps beside one that touch the same bytes are compared with it, those that were asked
-// for last
+// a step is compared with at most so many unordered steps that touch the same bytes, the latest of
+// them
 enum { PARTNERS = 16 };
 typedef struct Between {
   RaceList *list;
   uint32_t launch;                  // launch: id; 0: all
   const ReaderLaunch *launches[2];  // sides
   const ReaderStep *host;           // in place of the second
-  bool host_reads;                  // what it reads, else what it writes
+  bool host_reads;                  // compares what it reads, else what it writes
   Touches touches;
   uint64_t low, high;
   uint8_t side;
   bool full, met;
-  bool second_writes;  // of two launches: what the first only reads, else all that it writes
-  U64Map written;      // of launches, by index plus 1: TouchRanges
+  // of two launches: compares the first's reads with the second's writes, else the first's writes
+  // with all accesses of the second
+  bool second_writes;
+  U64Map written;  // of launches, by index plus 1: TouchRanges
   uint64_t life_low, life_high;
   const ReaderStep *life_of[2];
   bool same_life;
@@ -82,7 +84,7 @@ static bool fill(TraceReader *t, void *user, uint64_t low, uint64_t high, bool *
   b->low = low;
   b->high = high;
   b->full = false;
-  // The one that does not write there comes first: mostly it does not come there at all.
+  // Scans first the launch that need not write there: mostly it does not touch the range at all.
   for (uint32_t i = 0; i < (b->host ? 1 : 2) && (!i || b->touches.len) && !b->full; i++) {
     b->side = b->host || b->second_writes ? (uint8_t)i : (uint8_t)!i;
     RangeScan scan = {.low = low, .high = high, .writes_only = b->host ? b->host_reads : i == 1};
@@ -93,7 +95,7 @@ static bool fill(TraceReader *t, void *user, uint64_t low, uint64_t high, bool *
   return true;
 }
 
-// --- what meets ---
+// --- comparing accesses ---
 
 // Whether both steps used the same allocation there: a step that uses reused memory comes after the
 // free, and so after all steps that used the old allocation.
@@ -212,7 +214,7 @@ static bool two_launches(TraceReader *t, Between *b, const ReaderLaunch *first,
   return ok;
 }
 
-// All that a copy or set reads or writes lies in there.
+// Bounds of all that a copy or set reads or writes.
 static bool host_bounds(const ReaderStep *s, bool reads, uint64_t *low, uint64_t *high) {
   uint64_t bytes;
   if (!s->recorded) return false;  // of an array
@@ -245,7 +247,7 @@ static bool launch_and_host(TraceReader *t, Between *b, const ReaderLaunch *l,
   return true;
 }
 
-// Bytes that both touch, of the rows of the first; the first address in *at.
+// Counts the bytes that both touch, row by row of the first; *at: the first address.
 static uint64_t common(const ReaderStep *p, bool p_reads, const ReaderStep *q, bool q_reads,
                        uint64_t *at) {
   uint64_t low, high, all = 0, next = 0, row, bytes, address, n;

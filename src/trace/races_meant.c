@@ -1,6 +1,6 @@
-// Races that the program says are meant: wg_benign_race of the host (table benign_race) and of
-// device code (a value at a site of that name). They count from then on, device code's from its
-// launch on.
+// Races that the program declares benign: by wg_benign_race on the host (table benign_race) or in
+// device code (a value at a site of that name). A declaration holds from then on, device code's
+// from its launch on.
 #include "trace/races.h"
 
 typedef VEC(Meant) List;
@@ -57,7 +57,7 @@ static ScanResult said(TraceReader *t, const RowRef *r, void *user, Error *err) 
   return SCAN_GO_ON;
 }
 
-// A launch whose chunks know of such a site.
+// Whether the launch's chunks have such a site.
 static bool may_say(TraceReader *t, const ReaderLaunch *l, Error *err, bool *failed) {
   for (uint32_t i = 0; i < l->nchunks; i++) {
     const ChunkDirectory *d = reader_directory(t, &t->chunks[l->first_chunk + i], err);
@@ -83,7 +83,7 @@ static bool load_device(TraceReader *t, List *list, Error *err) {
 }
 
 static bool load_host(TraceReader *t, List *list, Error *err) {
-  if (!trace_knows_order(t->db)) return true;  // both tables are of the same age
+  if (!trace_knows_order(t->db)) return true;  // such files lack both tables
   sqlite3_stmt *s = reader_prepare(t, "SELECT process, step, address, bytes FROM benign_race", err);
   int code;
   if (!s) return false;

@@ -98,7 +98,7 @@ NEWER_TOO bool raw_again(const uint32_t *w, const RawSeen *s) {
   if (!before || w[HEAD] != before[HEAD] || w[LANES] != before[LANES] ||
       w[LAUNCH] != before[LAUNCH])
     return false;
-  // it comes from memory, in pages of 4 KB, at whose ends processors stop
+  // records come from memory, and processors stop prefetching at the end of a page of 4 KB
   for (size_t i = 0; i < s->length; i += 64) __builtin_prefetch((const uint8_t *)w + FURTHER + i);
   if (raw_is_group(w) && !raw_same_group(w, before)) return false;
   return words_there(w, s->units) && words_there(w + s->begin, s->rest);

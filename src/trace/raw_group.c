@@ -17,14 +17,14 @@ size_t raw_group_length(const uint32_t *w) {
   return w[COUNTS] & TOP && length >= 48 && length <= WG_TRACE_MAX ? length : 0;
 }
 
-// Of an operation's word d.
+// From an operation's word d.
 static uint32_t planes_of(uint32_t d) { return (d >> 24 & 3) == 3 ? 4 : d >> 24 & 3; }
 static bool has_one_value(uint32_t d, uint32_t each, const uint32_t *units) {
   uint32_t unit = d >> 27 & 15;
   return d & WG_TRACE_GROUP_LOAD && !(each >> unit & 1) && !(units[4 * unit + 2] & ~TOP);
 }
 
-// Every record that comes out of a ring is asked, so nothing is written down here.
+// Called for every record that comes out of a ring, so it stores nothing.
 uint32_t raw_group_units(const uint32_t *w) {
   return ((FIRST_WORD + (w[COUNTS] & 0xFF) + 3u) & ~3u) + 4 * (w[COUNTS] >> 8 & 15);
 }

@@ -1,12 +1,12 @@
-// What an opened recording knows at once (steps, launches, chunks, sites) and how it gets the rest.
+// The parts of a recording that are loaded when it is opened (steps, launches, chunks, sites), and
+// access to the rest.
 #ifndef WG_TRACE_READER_H
 #define WG_TRACE_READER_H
 
 #include "probe/order_rules.h"
 #include "trace/internal.h"
 
-// strong: volatile, or relaxed and stronger; of_block: only for threads of a block; told: it
-// completes at an mbarrier
+// told: it completes at an mbarrier
 typedef struct ReaderSite {
   uint32_t process, number, id;
   uint32_t bytes, classes;
@@ -100,7 +100,8 @@ const ReaderLaunch *reader_launch(const TraceReader *t, uint32_t id);
 const ReaderSite *reader_site(const TraceReader *t, uint32_t process, uint32_t number);
 bool reader_damaged(const TraceReader *t, uint64_t part, Error *err);
 sqlite3_stmt *reader_prepare(TraceReader *t, const char *sql, Error *err);
-// made once for each text, which must stay; until reader_done
+// Prepares each text once; the text must stay valid. The statement is the caller's until
+// reader_done.
 sqlite3_stmt *reader_statement(TraceReader *t, const char *sql, Error *err);
 void reader_done(TraceReader *t, sqlite3_stmt *s);
 
@@ -109,12 +110,12 @@ void reader_done(TraceReader *t, sqlite3_stmt *s);
 const ChunkDirectory *reader_directory(TraceReader *t, const ReaderChunk *c, Error *err);
 TraceBlock *reader_block(TraceReader *t, const ReaderChunk *c, uint32_t block, bool values,
                          Error *err);
-// of a row of trace_contents; NULL: damaged
+// Contents from a row of trace_contents; NULL: damaged
 const uint8_t *reader_contents(TraceReader *t, uint64_t id, uint64_t n, sqlite3_stmt *row,
                                int column);
 void reader_cache_free(TraceReader *t);
-// a question that needs several parts, up to reader_end: one look at the file's state for all of
-// them
+// Begins a question that needs several parts, up to reader_end: the file's state is looked at only
+// once.
 void reader_begin(TraceReader *t);
 void reader_end(TraceReader *t);
 void reader_idle(TraceReader *t);        // no statement is left open
@@ -123,9 +124,9 @@ typedef struct BlockSet {
   uint32_t *list, n, cap;
 } BlockSet;
 struct RangeScan;
-// Postings of a chunk that may touch [low, high), as keys of postings. places: NULL, or true for
-// the places that are asked for; scan: NULL, or its `wanted` decides as well; open, of
-// reader_postings: NULL, or those bytes only
+// The postings of a chunk that may touch [low, high), given as keys of postings. places: true for
+// wanted places, NULL: all. scan: its `wanted` decides as well; NULL: not. open, of
+// reader_postings: only these bytes; NULL: all
 typedef struct PostingQuery {
   uint64_t low, high;
   const bool *places;
@@ -139,9 +140,9 @@ bool reader_blocks_touching(TraceReader *t, const ReaderChunk *c, const PostingQ
 bool reader_postings(TraceReader *t, const ReaderChunk *c, const PostingQuery *q, PostingVec *out,
                      Error *err);
 
-// Parts that will be needed: of those chunks that may touch the range directories and postings;
-// prefetch.c unpacks several at a time. directory: of the chunk, unless it is the part itself;
-// what: of a block, which rows of it are wanted; NULL: all
+// A part that will be needed; prefetch.c unpacks several at a time. reader_ahead_postings wants
+// directories and postings of chunks that may touch the range. directory: of the chunk, unless it
+// is the part itself; what: of a block, which rows of it are wanted; NULL: all
 typedef struct Want {
   const ReaderChunk *chunk;
   const ChunkDirectory *directory;
@@ -152,10 +153,10 @@ typedef struct Want {
 void reader_ahead_postings(TraceReader *t, const ReaderChunk *const *chunks, uint32_t n,
                            const struct RangeScan *what);
 CacheEntry *reader_kept(TraceReader *t, const Want *w);
-// its bytes, to be freed; NULL: not to be had
+// The part's bytes, which the caller frees; NULL: they cannot be read.
 uint8_t *reader_part(TraceReader *t, const Want *w, size_t *n);
 bool reader_decode(ColumnCoder *c, const Want *w, const uint8_t *data, size_t n, CacheEntry *e);
-void reader_keep(TraceReader *t, const Want *w, CacheEntry *e, bool ok);  // not ok: it goes
+void reader_keep(TraceReader *t, const Want *w, CacheEntry *e, bool ok);  // not ok: frees it
 // --- prefetch.c ---
 void reader_ahead(TraceReader *t, const Want *list, uint32_t n);
 void ahead_free(Ahead *a);
@@ -189,22 +190,22 @@ typedef struct LaneCall {
 // wanted: if not NULL, whether the question is still open for some of these bytes.
 typedef struct RangeScan {
   uint64_t low, high, first_warp, last_warp;
-  // few_values: those of blocks that have few of the accesses only
+  // few_values: only values of blocks that have few of the accesses
   bool writes_only, values, few_values;
   bool (*wanted)(const void *user, uint64_t start, uint64_t end);
   const void *user;
 } RangeScan;
-// whether it may touch some of it
+// Whether the chunk may touch some of the range.
 bool chunk_in_range(const ReaderChunk *c, const RangeScan *what);
-// to be freed
+// The caller frees the list.
 const ReaderChunk **reader_chunks_in_range(const TraceReader *t, const ReaderLaunch *l,
                                            const RangeScan *what, uint32_t *n);
-// of those chunks, in that order
+// Scans these chunks, in this order.
 ScanResult reader_scan_chunks(TraceReader *t, const ReaderChunk *const *chunks, uint32_t n,
                               const RangeScan *what, const LaneCall *call, Error *err);
 ScanResult reader_scan_range(TraceReader *t, const ReaderLaunch *l, const RangeScan *what,
                              LaneVisitor *f, void *user, Error *err);
-// of one block; of global memory
+// Scans one block, for global memory.
 ScanResult reader_scan_range_block(TraceReader *t, const ReaderChunk *c, uint32_t block,
                                    const RangeScan *what, const LaneCall *call, Error *err);
 // Unpacks the postings of the next chunks, *window of them, and raises *window; returns the first
@@ -216,7 +217,7 @@ uint32_t reader_chunks_ahead(TraceReader *t, const ReaderChunk *const *chunks, u
 void reader_scan_begin(TraceReader *t);
 void reader_scan_between(TraceReader *t);
 void reader_scan_end(TraceReader *t);
-// all rows
+// Scans all rows.
 ScanResult reader_scan_launch(TraceReader *t, const ReaderLaunch *l, RowVisitor *f, void *user,
                               Error *err);
 bool place_writes(const TraceReader *t, uint32_t process, const TracePlace *p);
@@ -235,7 +236,7 @@ uint32_t row_bytes(const RowRef *r, const ReaderSite *site);
 bool row_writes(const TraceReader *t, const RowRef *r);
 bool row_is_refused(const ReaderSite *site);  // a value at this site is a store that was not made
 bool reader_op(TraceReader *t, const RowRef *r, uint32_t lane, TraceOp *out, Error *err);
-// the block that has it, with its values
+// the block that has the record, with its values
 bool reader_want_of(TraceReader *t, uint64_t record, Want *out);
 bool reader_row(TraceReader *t, uint64_t record, RowRef *out, const ReaderStep **host, Error *err);
 uint64_t reader_thread(const ReaderLaunch *l, uint64_t warp, uint32_t lane);
@@ -244,8 +245,8 @@ uint64_t reader_thread(const ReaderLaunch *l, uint64_t warp, uint32_t lane);
 // Whether an access up to that time may still decide something about these bytes.
 typedef bool OpenAt(const void *user, uint64_t start, uint64_t end, uint32_t last_time);
 // Visits writes of a launch to global memory in [low, high), blocks with the latest accesses first,
-// as long as `open` says yes. state: as in OpenBytes, of each byte; what is not open there, `open`
-// does not say yes to
+// as long as `open` says yes. state: by byte, as in OpenBytes; where it is not open, `open` never
+// says yes
 typedef struct LatestScan {
   uint64_t low, high;
   const uint8_t *state;
@@ -260,17 +261,18 @@ ScanResult reader_scan_latest(TraceReader *t, const ReaderLaunch *l, const Lates
 typedef struct RowList {
   uint32_t *list, n, cap;
 } RowList;
-// Rows that may touch a byte of [low, high) in global memory, ascending; false: all of them have to
-// be looked at. bytes: of an access of each place; 0: none
+// Rows that may touch a byte of [low, high) in global memory, ascending; false: look at all rows.
+// bytes: of an access of each place; 0: none
 bool block_rows_at(TraceBlock *b, const uint32_t *bytes, uint64_t low, uint64_t high, RowList *out);
 
-// --- block_find.c: what of a decoded block a question is about ---
-// rows that may touch [low, high) become those that were found
+// --- block_find.c: finds what a question needs of a decoded block ---
+// Finds the rows that may touch [low, high): TraceBlock.found.
 void block_find(TraceBlock *b, const uint32_t *bytes, uint64_t low, uint64_t high);
-// and the values of the lanes that touch it, or all where these are many; false: damaged
+// Also decodes the values of the lanes that touch the range, or all if these are many; false:
+// damaged
 bool block_find_values(ColumnCoder *c, TraceBlock *b, const ChunkDirectory *d,
                        const RangeScan *what);
-// of all planes: what was written or read, what was found; false: damaged
+// The words of a lane, of all planes: what it wrote or read, what it found; false: damaged
 bool block_lane_words(ColumnCoder *c, TraceBlock *b, uint32_t row, uint32_t lane, uint32_t *out);
 void block_free(TraceBlock *b);
 
@@ -278,15 +280,15 @@ void block_free(TraceBlock *b);
 typedef struct HostRange {
   uint64_t address, bytes;
 } HostRange;
-// The part of [low, high) that the step writes (or reads), first row of it; false: none
+// The part of [low, high) that the step writes (or reads), in the first row that does; false: none
 bool step_touches(const ReaderStep *s, bool reads, uint64_t low, uint64_t high, uint64_t *address,
                   uint64_t *bytes);
 bool reader_host_op(TraceReader *t, const ReaderStep *s, uint32_t lane, HostRange at, TraceOp *out,
                     Error *err);
 
 // --- step_order.c ---
-// For each step in order: those before it (indexes, the nearest first) that nothing orders before
-// it, where there are some.
+// Visits, in order, each step that has unordered steps before it; beside: their indexes, the
+// nearest first.
 typedef bool BesideVisitor(TraceReader *t, uint32_t step, const uint32_t *beside, uint32_t n,
                            void *user, Error *err);
 bool reader_steps_beside(TraceReader *t, BesideVisitor *f, void *user, Error *err);
@@ -301,8 +303,8 @@ typedef struct Life {
 bool reader_life(TraceReader *t, uint32_t allocation, Life *out, Error *err);
 
 // --- replay.c ---
-// Contents of [address, address + bytes) of a process behind so many steps, as far as they follow
-// from steps between born and died. outside: others write there too
+// Contents of [address, address + bytes) of a process after so many steps, as far as they follow
+// from steps between born and died. outside: others write to this memory, too
 typedef struct Replay {
   uint32_t process, steps;
   uint64_t address, bytes;
@@ -322,8 +324,7 @@ typedef struct SyncEvent {
   uint64_t record;
   uint32_t lanes;
 } SyncEvent;
-// cp.async: closes a group, or waits for all but the last so many groups, or for all it was asked
-// for
+// cp.async: commits a group; or waits for all but the last `leaves` groups, or (all) for all copies
 typedef struct CopyEvent {
   uint64_t record;
   uint32_t lanes, leaves;
@@ -337,25 +338,25 @@ typedef struct MbarrierEvent {
 } MbarrierEvent;
 typedef struct MbarrierSeen {  // one mbarrier, lane by lane
   uint32_t place;
-  int32_t over[32];                 // the last phase that is known to be over
+  int32_t over[32];                 // the last phase that it knows to be over
   int32_t asked[32];                // the phase of the last copy; MBARRIER_UNKNOWN: lost
-  uint64_t waits_then[32];          // waits of the warp, when that was asked for
+  uint64_t waits_then[32];          // waits of the warp, when the copy was issued
   uint32_t has_asked, has_arrived;  // lanes; arrived: since it last waited
 } MbarrierSeen;
 typedef struct Timeline {
   VEC(SyncEvent) barriers;  // of the whole block
   VEC(SyncEvent) all;       // of any kind, fences too
   VEC(CopyEvent) copies;
-  // mbarriers of the block that were waited for, and that copies tell of their end
+  // met: mbarriers of the block that were waited for; told: those at which copies complete
   VEC(MbarrierEvent) met, told;
   VEC(MbarrierSeen) mbarriers;
   uint64_t waits;  // mbarriers.c
-  bool uniform;    // all lanes came to all of them together
-  // Releases and acquires that are not matched with each other: records of the last or first. [0]:
-  // of block scope, [1]: of a wider one. A release is a fence with an atomic or volatile write
-  // after it; last_release is the fence
+  bool uniform;    // all lanes passed all barriers together
+  // Releases and acquires that are not matched with each other: records of the last release and the
+  // first acquire. [0]: of block scope, [1]: of a wider one. A release is a fence with an atomic or
+  // volatile write after it; last_release is the fence
   uint64_t last_release[2];
-  uint64_t last_strong[2];  // of that itself
+  uint64_t last_strong[2];  // of that write
   uint64_t last_fence[2], first_acquire[2], first_strong_read[2];
   bool strong_read[2];  // an atomic (or volatile …) was read: a later fence acquires
 } Timeline;
@@ -364,21 +365,21 @@ typedef struct Timelines {
   const ReaderLaunch *launch;
 } Timelines;
 const Timeline *timeline_of(TraceReader *t, Timelines *all, uint64_t warp, Error *err);
-// barriers before that record
+// Barriers that the lane passed before the record.
 uint64_t timeline_passed(const Timeline *l, uint64_t record, uint32_t lane);
-// Whether both lanes of a warp came to something between two of its records that lets them wait for
-// each other.
+// Whether both lanes of a warp took part in a synchronising operation between two of its records.
 typedef struct LaneAt {
   uint64_t record;
   uint32_t lane;
 } LaneAt;
 bool timeline_met(const Timeline *l, LaneAt a, LaneAt b);
-// Whether lanes of one warp may race: not where something orders them that is not recorded.
+// Whether races between lanes of one warp can be judged: not if something unrecorded may order
+// them.
 bool timeline_judges_lanes(TraceReader *t, const ReaderLaunch *l);
-// when what cp.async was asked for there is known to be done: a record; UINT64_MAX: never
+// The record by which this cp.async is known to be complete; UINT64_MAX: none.
 uint64_t timeline_copied(const Timeline *l, uint64_t record, uint32_t lane);
 void timelines_free(Timelines *all);
-// In barriers of a block: after how many one of its warps last released to other blocks (released),
+// Counted in barriers of a block: when one of its warps last released to other blocks (released),
 // first acquired (acquired), or first read a flag without acquiring it (told)
 typedef struct BlockOrder {
   uint64_t released, acquired, told;
@@ -386,8 +387,9 @@ typedef struct BlockOrder {
 } BlockOrder;
 BlockOrder *block_order_new(void);
 void block_order_note(BlockOrder *b, const Timeline *l);  // a warp of the block
-// Whether other blocks may know what a warp did after `passed` barriers, or the warp what they did.
-// within: the warp released to another warp of its block later, or acquired from one before
+// block_passes_on: whether other blocks may know what a warp did after `passed` barriers.
+// block_is_told: whether the warp may know what they did. within: the warp released to another warp
+// of its block later, or acquired from one before
 bool block_passes_on(const BlockOrder *b, bool within, uint64_t passed);
 bool block_is_told(const BlockOrder *b, bool read_only, bool within, uint64_t passed);
 bool timeline_note(TraceReader *t, const RowRef *r, Timeline *l);  // a row of the warp, in order
@@ -395,11 +397,11 @@ Timeline *timelines_at(Timelines *all, uint64_t warp);
 
 // --- mbarriers.c ---
 enum { MBARRIER_UNKNOWN = INT32_MAX };
-// a row of kind sync
+// Notes a row of kind sync.
 void mbarriers_note(TraceReader *t, const RowRef *r, const ReaderSite *site, Timeline *l);
-// the phase that completes with the copy of this row; NULL: mbarrier or phase is not known
+// The phase that completes with the copy of this row; NULL: mbarrier or phase is not known.
 const MbarrierEvent *mbarriers_told(const Timeline *l, uint64_t record, uint32_t lane);
-// true: before this record the warp had waited for the phase
+// Whether the warp had waited for the phase before this record.
 bool mbarriers_knows(const Timeline *l, const MbarrierEvent *told, uint64_t record);
 
 // --- accesses.c: all accesses of a launch to some bytes, and which came first ---
@@ -416,8 +418,8 @@ typedef VEC(Access) Accesses;
 // GATHERED_BLOCKS_MOST: blocks that are unpacked else, as many as a user waits for; READS_MOST: if
 // each access needs a question of its own.
 enum { ACCESSES_MOST = 1 << 20, GATHERED_BLOCKS_MOST = 120, READS_MOST = 1024 };
-// From where `near` was recorded on, on both sides, or (NULL) from the end of the launch; until
-// there are very many, and one of them left `value`, if that is not NULL. most 0: as many as usual
+// Searches from `near` on, in both directions, or (NULL) from the end of the launch; until there
+// are very many accesses and, unless `value` is NULL, one of them left it. most 0: the usual limit
 typedef struct Sought {
   const Access *near;
   uint64_t address;
@@ -425,13 +427,13 @@ typedef struct Sought {
   const uint8_t *value;
   uint64_t most;
 } Sought;
-// all; those that left the value, of some; some, and none of them did
+// all accesses; of a part, those that left the value; a part, none of which did
 typedef enum { GATHERED_ALL, GATHERED_FITTING, GATHERED_SOME } Gathered;
 typedef struct GatheredAccesses {
   Accesses list;
   Gathered how;
 } GatheredAccesses;
-// sought NULL: all of them. They are sorted by record
+// Gathers accesses, sorted by record. sought NULL: all of them.
 bool accesses_gather(TraceReader *t, const ReaderLaunch *l, const RangeScan *what,
                      const Sought *sought, GatheredAccesses *out, Error *err);
 bool access_of(TraceReader *t, const RowRef *r, const LaneAccess *at, Access *out, Error *err);
@@ -439,9 +441,9 @@ void accesses_sort(Accesses *all);
 const ReaderChunk **reader_chunks_near(const TraceReader *t, const ReaderLaunch *l,
                                        const RangeScan *what, const Access *near, uint32_t *n);
 // --- overwritten_writes.c ---
-// Writes, and of each: whether it is ordered before the read, and which bytes it wrote (bits).
-// overwritten is the answer: those of its bytes that later writes overwrote, which are ordered
-// before the read, too.
+// Writes; for each, whether it is ordered before the read, and which bytes it wrote (bits).
+// overwritten, the answer: bytes of it that a later write overwrote which is also ordered before
+// the read.
 typedef struct WritesToHide {
   const Accesses *all;
   const bool *before;
@@ -450,8 +452,8 @@ typedef struct WritesToHide {
 } WritesToHide;
 bool accesses_hide(TraceReader *t, Timelines *lines, const WritesToHide *w, Error *err);
 // --- writes_kept.c ---
-// write: whose readers are looked for, in that launch; NULL: a copy. some: not all were gathered;
-// many: more than READS_MOST of a launch were
+// launch, write: the write whose readers are looked for; NULL: a copy. some: not all writes were
+// gathered; many: more than READS_MOST of a launch
 typedef struct WritesKept {
   TraceReader *reader;
   uint64_t low, high;
@@ -464,7 +466,7 @@ bool writes_kept(WritesKept *k, const ReaderLaunch *l, bool inside, const RangeS
                  GatheredAccesses *out, Error *err);
 void writes_kept_free(WritesKept *k);
 // NOT_TOLD: nothing orders them, and the first is a copy that the second's warp had not waited for:
-// if there is no race it was not done yet
+// without a race it was not done yet
 typedef enum {
   RELATION_NONE,
   RELATION_BEFORE,
@@ -478,11 +480,11 @@ static inline bool access_writes(const Access *a) {
   return a->kind == TRACE_STORE || a->kind == TRACE_ATOMIC;
 }
 // --- order.c ---
-// a launch whose operations are not all in the file: it was given a pointer to the place
+// Whether a launch whose operations are not all in the file was given a pointer to the allocation.
 bool reader_may_have_written(TraceReader *t, const ReaderLaunch *l, uint64_t address);
 bool reader_writers_of(TraceReader *t, const TraceOp *op, bool all, WritesKept *kept,
                        TraceWriters *out, Error *err);
-// a load whose value was not recorded, where it follows from writes
+// Sets the value of a load that was not recorded, if it follows from writes.
 bool reader_fill_load(TraceReader *t, TraceOp *op, Error *err);
 // id; 0: none
 uint32_t reader_allocation_at(TraceReader *t, uint32_t process, uint64_t address, uint64_t before);

@@ -1,6 +1,6 @@
-// Which reads saw a write: finds the writers of every later read of these bytes (order.c). Where
-// very many operations of the launch touched them, it looks only near the write, for reads of the
-// value that the write left.
+// Finds the reads that saw a write: looks up the writers of every later read of these bytes
+// (order.c). If very many operations of the launch touched them, it looks only near the write, for
+// reads of the value that the write left.
 #include "trace/reader.h"
 
 typedef struct Readers {
@@ -24,7 +24,7 @@ static ScanResult found(Readers *x, const TraceOp *op) {
   return SCAN_GO_ON;
 }
 
-// Where writers are very many, what was read decides.
+// With very many writers, the value that was read decides.
 static bool is_decided(Readers *x, const TraceOp *op, bool *saw) {
   const Access *w = x->access;
   bool atomic = op->kind == TRACE_ATOMIC;
@@ -200,7 +200,7 @@ static bool find_readers(TraceReader *t, const TraceOp *op, uint32_t first, uint
                             ? 0
                             : reader_allocation_at(t, process, op->address, t->steps[first].order);
   ScanResult result = SCAN_GO_ON;
-  // a copy's readers are looked for to the end
+  // for a copy, all later steps are searched
   if (x->access) x->overwritten = mem_alloc(bytes + 1);
   for (uint32_t i = first; i < t->nsteps && result == SCAN_GO_ON && !all_overwritten(x); i++) {
     if (t->steps[i].process != process || (op->space && i > first)) continue;

@@ -5,8 +5,8 @@
 
 enum { PENDING = 255, DEEPEST = 16 };
 
-// The latest write of a byte so far. There is one for each byte of a picture: they are small so
-// that few lines of the cache are missed. order: of its record among those of the launch
+// The latest write of a byte so far. There is one for each byte of the range: they are small, so
+// that few cache lines are missed. order: number of its record in the launch
 typedef struct Best {
   uint32_t time, order;
 } Best;
@@ -23,14 +23,15 @@ typedef struct State {
   const Replay *what;
   uint64_t address, bytes, pending;
   uint8_t *value, *known;
-  uint32_t *since;        // for bytes of unknown contents: behind how many steps they were written
+  // for bytes of unknown contents: the number of steps after which they were written
+  uint32_t *since;
   Best *best;             // zero but for bytes that are in `touched`
   VEC(uint64_t) touched;  // bytes that this launch wrote
   uint64_t first_record;  // of the launch
   uint32_t step;
-  bool loads;  // the second way back: what loads have seen
-  // before a launch whose inputs were kept: pages that are not among them are those that were kept
-  // before
+  bool loads;  // second pass backwards: takes values that loads have seen
+  // replays memory before a launch whose inputs were kept: pages that are not among them are as
+  // they were last kept
   bool kept;
   StoreRow store;
 } State;
@@ -51,7 +52,7 @@ static bool is_later(Best now, const Best *b) {
          (now.time == b->time && now.order >= b->order);
 }
 
-// Most accesses are stores whose values are unpacked: the row is looked at once, not lane by lane.
+// Most accesses are stores whose values are unpacked: looks at their row once, not lane by lane.
 static bool is_plain_store(TraceReader *t, State *s, const RowRef *r) {
   if (s->store.row != r->row || s->store.record != r->record) {
     const TracePlace *p = &r->block->places[r->row->place];
@@ -80,7 +81,7 @@ static ScanResult visit_store(State *s, const RowRef *r, const LaneAccess *at, u
     if (!b->time) vec_push(&s->touched, i);
     *b = now;
     s->value[i] = ((const uint8_t *)words)[a - at->address];
-    s->since[i] = 1;  // for the moment: the value is known
+    s->since[i] = 1;  // temporarily: the value is known
   }
   return SCAN_GO_ON;
 }
@@ -128,7 +129,7 @@ static ScanResult visit(TraceReader *t, const RowRef *r, const LaneAccess *at, v
     if (!b->time) vec_push(&s->touched, i);
     *b = best_of(s, r);
     s->value[i] = known ? result[a - at->address] : 0;
-    s->since[i] = known;  // for the moment: whether the value is known
+    s->since[i] = known;  // temporarily: whether the value is known
   }
   return SCAN_GO_ON;
 }
@@ -156,8 +157,8 @@ static bool settle_posting(State *s, const ChunkDirectory *d, const Posting *p) 
   return true;
 }
 
-// Which bytes a launch wrote, where neither what nor when is asked for: postings say it, and blocks
-// need not be unpacked. exact: false if they do not say it all
+// Settles the bytes that a launch wrote, if neither value nor time is asked for: postings tell
+// them, without unpacking blocks. *exact: false if postings do not tell all
 static bool settle_written(TraceReader *t, State *s, const ReaderLaunch *l, bool *exact,
                            Error *err) {
   RangeScan range = {.low = s->address, .high = s->address + s->bytes, .writes_only = true};
@@ -204,7 +205,7 @@ static bool after_launch(TraceReader *t, State *s, const ReaderLaunch *l, Error 
                        .visit = visit,
                        .user = s};
   bool ok = reader_scan_latest(t, l, &latest, err) != SCAN_FAILED;
-  // most launches of a long run have nothing to do with these bytes, and must cost nothing
+  // only these: most launches of a long run touch none of the bytes, and must cost nothing
   for (uint32_t k = 0; k < s->touched.len; k++) {
     uint64_t i = s->touched.data[k];
     settle(s, i, s->since[i] ? 1 : 2);
@@ -342,9 +343,9 @@ static bool after_host(TraceReader *t, State *s, const ReaderStep *step, Error *
   return true;
 }
 
-// Not all of it is in the file: a launch may have written anywhere, a copy to its destination.
-// Pages that were kept before a launch are read only together with those kept before (State.kept);
-// else they are left out.
+// Handles a step that is not wholly in the file: a launch may have written anywhere, a copy to its
+// destination. Pages that were kept before a launch are read only together with those kept before
+// (State.kept); else they are left out.
 static void after_cut(State *s, const ReaderStep *step) {
   uint64_t from = s->address, end = s->address + s->bytes, at, n;
   if (step->kind == STEP_LAUNCH || (step->kind == STEP_INPUTS && s->kept)) {

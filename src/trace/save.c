@@ -1,12 +1,12 @@
-// What the threads have finished goes into the run file, by the thread that owns the database.
+// Saves what the threads have finished in the run file, on the thread that owns the database.
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
 #include "trace/writer.h"
 
 enum { IDLE_NS = 2000000000 };
-// An eighth of what was free at the start stays free, within limits. Looked at again after so many
-// bytes.
+// An eighth of what was free at the start stays free, within limits. LOOK_AT_DISK: checked again
+// after so many bytes.
 enum { DISK_SHARE = 8 };
 static const uint64_t DISK_MOST_LEFT = 256ull << 20, DISK_LEAST_LEFT = 4ull << 20,
                       LOOK_AT_DISK = 1ull << 20;
@@ -80,8 +80,8 @@ static uint64_t log_bytes(const char *path) {
   return bytes;
 }
 
-// Enough must be left to finish the file: what the log holds is written once more, into the file
-// itself. *least: what is to be left besides.
+// Whether enough is left to finish the file: the contents of the log are written once more, into
+// the file itself. *least: what is to be left besides.
 static bool disk_has_room(Save *s, size_t n, uint64_t *least) {
   TraceWriter *w = s->w;
   const char *path = sqlite3_db_filename(s->db, "main");
@@ -128,7 +128,7 @@ static bool save_finished(Save *s) {
   pthread_mutex_unlock(&w->lock);
   bool ok = true;
   size_t freed = 0;
-  // Older ones first: they were put in front as they came.
+  // Older ones first: each was put in front when it came.
   ChunkOut *in_order = NULL;
   for (ChunkOut *c = chunks, *next; c; c = next) {
     next = c->next;
@@ -215,7 +215,7 @@ bool trace_save(TraceWriter *w, sqlite3 *db, bool last, Error *err) {
   s.err->text[0] = 0;
   bool mine = sqlite3_get_autocommit(db), ok = true;
   writer_flush_rings(w, last ? 0 : IDLE_NS, NULL);
-  // readers of the file do not wait for more of a launch meanwhile
+  // so that readers of the file need not wait until more of a launch comes
   if (last || clock_ns() - w->rests_ns > IDLE_NS) {
     writer_submit_rests(w);
     w->rests_ns = clock_ns();

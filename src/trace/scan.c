@@ -37,7 +37,8 @@ bool row_is_refused(const ReaderSite *site) {
   return site && site->classes & (CLASS_STORE | CLASS_ATOMIC);
 }
 
-// A value at the site of a store: the address and the value of one that was not made.
+// Decodes a refused store: a value at the site of a store, with the address and the value that were
+// not written.
 static void take_refused(const ReaderSite *site, const uint32_t *words, TraceOp *out) {
   uint64_t a = words[0] | (uint64_t)words[1] << 32;
   out->kind = site->classes & CLASS_ATOMIC ? TRACE_ATOMIC : TRACE_STORE;

@@ -1,6 +1,6 @@
-// Writes of a launch to some bytes, the latest first: blocks whose last access is the latest come
-// first, so that bytes that are written often are settled by few of them, and others need not be
-// unpacked for those bytes.
+// Visits writes of a launch to some bytes, the latest first. Blocks come in the order of their last
+// access, so that few of them settle bytes that are written often, and others need not be unpacked
+// for those bytes.
 #include "trace/reader.h"
 
 enum { AT_ONCE = 8, DIRECTORIES_AHEAD = 64 };
@@ -66,7 +66,7 @@ static bool is_open(const Latest *x, uint64_t start, uint64_t end, uint32_t time
   return x->scan->open(x->scan->user, start, end, (time + x->base) & 0x7FFFFFFF);
 }
 
-// The postings of a chunk, block for block, and its blocks into the heap.
+// Groups the postings of a chunk by block, and puts its blocks into the heap.
 static bool add_blocks(TraceReader *t, Latest *x, uint32_t index, Error *err) {
   LateChunk *l = &x->chunks[index];
   const ChunkDirectory *d = reader_directory(t, l->chunk, err);
@@ -75,7 +75,7 @@ static bool add_blocks(TraceReader *t, Latest *x, uint32_t index, Error *err) {
   bool any = false;
   for (uint32_t i = 0; i < d->nplaces; i++) {
     any |= d->writes[i] && directory_may_touch(d, i, x->scan->low, x->scan->high);
-    // postings know less than the site
+    // accesses may be wider than postings know
     if (d->writes[i] && d->place_bytes[i] > place_width(&d->places[i]))
       widest = MAX(widest, d->place_bytes[i]);
   }
@@ -86,7 +86,7 @@ static bool add_blocks(TraceReader *t, Latest *x, uint32_t index, Error *err) {
                          .places = d->writes,
                          .open = &open};
   bool ok = !any || reader_postings(t, l->chunk, &writes, &all, err);
-  // of each block's, and of the one before: where the next one goes
+  // by block: where its next posting goes
   uint32_t *end = mem_alloc(sizeof *end * (d->nblocks + 1));
   for (uint32_t i = 0; i < all.len; i++) end[all.data[i].block + 1]++;
   for (uint32_t i = 0; i < d->nblocks; i++) end[i + 1] += end[i];

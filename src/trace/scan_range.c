@@ -1,5 +1,5 @@
-// Accesses to some bytes. Which blocks may have them is looked up for several chunks at a time, and
-// those blocks are unpacked together, more each time: the first ones may have what is sought.
+// Visits accesses to some bytes. Looks up the blocks that may have them for several chunks at a
+// time, and unpacks those together, more each time: the first ones may have what is sought.
 #include "trace/reader.h"
 
 enum { FIRST_CHUNKS = 4, CHUNKS_AHEAD = 64, FIRST_BLOCKS = 8, BLOCKS_AHEAD = 32 };
@@ -69,8 +69,8 @@ static void add_blocks(const ReaderChunk *c, uint64_t group, const BlockSet *set
     vec_push(out, (RangeBlock){c, group, set ? set->list[i] : i});
 }
 
-// Global memory is everybody's; shared and local memory is looked up for 32 warps at a time, unless
-// there are so many that the blocks themselves are fewer.
+// All warps share global memory; shared and local memory is looked up for 32 warps at a time,
+// unless the chunk has fewer blocks than that takes lookups.
 static bool blocks_of_chunk(TraceReader *t, const ReaderChunk *c, const RangeScan *w, BlockSet *set,
                             RangeBlocks *out, Error *err) {
   const ChunkDirectory *d = reader_directory(t, c, err);
@@ -81,7 +81,7 @@ static bool blocks_of_chunk(TraceReader *t, const ReaderChunk *c, const RangeSca
     if (!d->place_bytes[i] || (places && !places[i]) || !directory_may_touch(d, i, w->low, w->high))
       continue;
     wanted++;
-    // postings know less than the site
+    // accesses may be wider than postings know
     if (d->place_bytes[i] > place_width(&d->places[i])) widest = MAX(widest, d->place_bytes[i]);
   }
   bool global = is_global(w), ok = true;

@@ -24,7 +24,7 @@ static bool new_region(TraceWriter *w) {
   return true;
 }
 
-// An untouched one.
+// An untouched segment.
 static uint8_t *fresh(TraceWriter *w) {
   if (w->fresh == w->fresh_end && !new_region(w)) return NULL;
   uint8_t *p = w->fresh;
@@ -39,16 +39,17 @@ uint8_t *writer_segment_take(TraceWriter *w) {
 
 void writer_segment_give(TraceWriter *w, uint8_t *data) { vec_push(&w->segments, data); }
 
-// As many as are in use, and some to begin with, as far as the limit allows. While rings are full
-// only the last ones are replaced: clearing memory is as much work as copying into it.
+// Keeps as many free segments as are in use, and some to begin with, as far as the limit allows.
+// While rings are full only the last ones are replaced: clearing memory is as much work as copying
+// into it.
 bool writer_segments_wanted(const TraceWriter *w, bool pressed) {
   uint64_t have = w->segments.len * (uint64_t)SEGMENT, used = w->in_memory;
   return w->ahead && have + used + SEGMENT <= w->memory_limit &&
          have < (pressed ? w->ahead / 16 : MAX(w->ahead, used));
 }
 
-// Half of the memory that was free at the start is gone, or another process uses it: several
-// programs that are recorded at a time must not get ahead of each other until the system ends one.
+// Whether half of the memory that was free at the start is gone, or another process uses it:
+// several programs that are recorded at a time must not prepare memory until the system kills one.
 static bool memory_is_short(const TraceWriter *w) {
   return w->fresh == w->fresh_end && memory_left("") < w->memory_limit;
 }

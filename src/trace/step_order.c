@@ -1,4 +1,4 @@
-// Which steps nothing orders (docs/run-file.md, "Order of steps"): for each one those of the last
+// Finds unordered steps (docs/run-file.md, "Order of steps"): for each step those of the last
 // STEPS_NEAR before it that may run at the same time.
 #include "trace/reader.h"
 
@@ -30,7 +30,7 @@ static bool load_rows(TraceReader *t, Rows *out, Error *err) {
              (uint32_t)sqlite3_column_int64(s, 2),
              sqlite3_column_int64(s, 3) ? ROW_JOINS : ROW_AFTER};
     vec_push(out, r);
-    // of two threads of the host: ordered, one way or the other
+    // steps of two host threads: ordered, one way or the other
     if (r.after > r.step) vec_push(out, ((Row){r.process, r.after, r.step, ROW_BACKWARDS}));
   }
   sqlite3_finalize(s);
@@ -54,7 +54,7 @@ static void add_shifted(uint64_t *to, const uint64_t *from, uint32_t by) {
 
 static const uint64_t everything[WORDS] = {[0 ... WORDS - 1] = UINT64_MAX};
 
-// What a step comes after, from its rows. Without any: after everything.
+// Finds what a step comes after, from its rows. Without any it comes after everything.
 static void place(Near *near, uint32_t process, uint32_t number, const Row *rows, uint32_t n,
                   Near *out) {
   bool all = true;
@@ -95,7 +95,7 @@ static Orders all_steps(const TraceReader *t) {
   return o;
 }
 
-// Those before list[at] that it does not come after, the nearest first.
+// Finds the steps before list[at] that nothing orders before it, the nearest first.
 static uint32_t find_beside(const Order *list, uint32_t at, const Near *near, uint32_t *out) {
   uint32_t n = 0;
   for (uint32_t k = at; k-- && list[k].process == list[at].process;) {

@@ -1,4 +1,4 @@
-// What the blocks of a launch stored into a piece of memory.
+// Finds what the blocks of a launch stored into a piece of memory.
 #include "trace/reader.h"
 
 typedef struct Storing {

@@ -1,13 +1,13 @@
-// Taking records from the rings. Each ring has its own thread and lock; it looks at every record,
-// and copies it into a piece for its launch, packed if that makes it shorter. Full pieces become
-// chunks; what a launch leaves in the pieces of several rings is joined first.
+// Takes records from the rings. Each ring has its own thread and lock. The thread looks at every
+// record and copies it into a piece for its launch, packed if that makes it shorter. Full pieces
+// become chunks; what a launch leaves in the pieces of several rings is joined first.
 #include <time.h>
 #include <unistd.h>
 
 #include "trace/copy.h"
 #include "trace/writer.h"
 
-// MANY: the ring is filled faster than it is emptied
+// MANY: bytes taken at once that show a ring filled faster than it is emptied
 enum {
   OPEN_LAUNCHES = 8,
   RESTS = 64,
@@ -17,8 +17,9 @@ enum {
   MANY = 1 << 17,
   SEEN = 8
 };
-static const uint64_t MUCH = 4ull << 30;  // of memory: what has grown once may have a whole segment
-static const uint64_t AHEAD = 32ull << 30;  // at most so much is got before records come
+// with this much memory, a piece that has grown once gets a whole segment
+static const uint64_t MUCH = 4ull << 30;
+static const uint64_t AHEAD = 32ull << 30;  // the most memory that is prepared before records come
 
 TraceWriter *trace_writer_new(const TraceLimits *limits, Error *err) {
   TraceWriter *w = mem_alloc(sizeof *w);
@@ -174,8 +175,8 @@ void writer_submit_rests(TraceWriter *w) {
   pthread_mutex_unlock(&w->lock);
 }
 
-// A full piece is a chunk; but what the same ring left there before comes first, since a warp's
-// records keep their order. The ring is locked.
+// Closes a piece. A full piece becomes a chunk; what the same ring left for this launch before is
+// submitted first, since a warp's records keep their order. The ring is locked.
 static void close_piece(TraceWriter *w, Ring *r, uint32_t index, bool full) {
   OpenPiece o = r->open.data[index];
   r->open.data[index] = r->open.data[--r->open.len];
@@ -217,7 +218,7 @@ void writer_close_pieces(TraceWriter *w,
     Ring *r = i < w->ring_list.len ? w->ring_list.data[i] : NULL;
     pthread_mutex_unlock(&w->lock);
     if (!r) return;
-    // it may wait for memory, which the caller gives back
+    // a ring that is locked may wait for memory, which only the caller gives back
     if (pthread_mutex_trylock(&r->lock)) continue;
     for (uint32_t k = r->open.len; k--;)
       if (ended(w, r->process, r->open.data[k].launch)) close_piece(w, r, k, false);
@@ -252,7 +253,7 @@ void writer_wait_for_room(TraceWriter *w, Ring *r) {
   pthread_mutex_lock(&w->lock);
   while (w->in_memory > w->memory_limit && !w->has_stopped && !w->ending) {
     pthread_mutex_unlock(&w->lock);
-    // no record may wait in a piece for more while no producer runs
+    // no piece may wait for more records while no producer runs
     writer_flush_rings(w, r ? 0 : 1, r);
     writer_submit_rests(w);
     pthread_mutex_lock(&w->lock);
@@ -283,13 +284,13 @@ static OpenPiece *piece_for(TraceWriter *w, Ring *r, uint32_t launch) {
 }
 
 static bool grows(const RawPiece *p, size_t n) { return p->cap < SEGMENT && p->len + n <= SEGMENT; }
-// packed: the records are. A piece has only such, or none.
+// packed: the records are packed. A piece has only packed records, or none.
 static bool has_room(const RawPiece *p, size_t n, bool packed) {
   return p && !p->unpacked == !packed && (p->cap - p->len >= n || grows(p, n));
 }
 
-// Small ones grow, in large steps where there is much memory; what has a segment is followed by
-// another one, so that nothing is copied twice.
+// Small pieces grow, in large steps where there is much memory. After a piece with a segment comes
+// another piece, so that nothing is copied twice.
 static RawPiece *room_for(TraceWriter *w, const Ring *r, OpenPiece *o, size_t n, bool packed) {
   RawPiece *p = o->last;
   bool more = has_room(p, n, packed), much = w->memory_limit >= MUCH;
@@ -318,7 +319,7 @@ static RawPiece *room_for(TraceWriter *w, const Ring *r, OpenPiece *o, size_t n,
   return p;
 }
 
-// A piece stays what its first records made it.
+// Whether to pack the records: a piece stays as its first records made it.
 static bool is_packed(Window *x, const RawPiece *p, const uint8_t *data, size_t *n) {
   if (has_room(p, *n, false)) return false;
   size_t packed = pack_records(x->packed, data, *n, x->records, x->n);
@@ -370,8 +371,8 @@ NEWER_TOO static size_t take(TraceWriter *w, Ring *r, const uint8_t *data, size_
   size_t last[SEEN] = {0};
   while (n - at >= sizeof(WgTraceHead)) {
     const RawSeen *s = &seen[*(const uint32_t *)(data + at) % SEEN];
-    // Records of several launches may take turns in a ring: one that is like another of its launch,
-    // but not of the last one's, is looked at as a whole.
+    // Records of several launches may take turns in a ring: a record of another launch than the
+    // last record's is looked at as a whole, even if it is like another of its launch.
     bool same_launch = (((const uint32_t *)(data + at))[3] & ((1u << WG_TRACE_LAUNCH_BITS) - 1)) ==
                        launch;
     if (same_launch && n - at >= s->length && raw_again((const uint32_t *)(data + at), s)) {

@@ -1,5 +1,5 @@
-// Operations of one thread that fit, among millions: rows are looked at without their values, and
-// only those of the page are made whole.
+// Finds matching operations of one thread among millions: looks at rows without their values, and
+// decodes only those of the page in full.
 #include "trace/reader.h"
 
 typedef struct Search {

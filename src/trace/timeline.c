@@ -1,10 +1,10 @@
 // Barriers a warp has passed, and what else may order its rows against those of other warps.
 #include "trace/reader.h"
 
-// An order that the switch below leaves out does not compile.
+// A kind of order that the switch below leaves out does not compile.
 #pragma GCC diagnostic error "-Wswitch"
 
-// What a site does for the order, by its instruction: docs/run-file.md, "Order".
+// How a site's instruction affects the order: docs/run-file.md, "Order".
 typedef enum { SYNC_NOTHING, SYNC_BARRIER, SYNC_FENCE, SYNC_OTHER, SYNC_ACQUIRE } SyncKind;
 
 static SyncKind sync_kind(const ReaderSite *site, TraceKind kind) {
@@ -37,14 +37,14 @@ static SyncKind sync_kind(const ReaderSite *site, TraceKind kind) {
     case WG_ORDERS_MBARRIER_COUNT:
     case WG_ORDERS_NOTHING: break;
   }
-  return SYNC_OTHER;  // what is not understood orders
+  return SYNC_OTHER;  // an unknown operation counts as ordering
 }
 
-// Groups of cp.async. What an mbarrier is to tell of counts as waited for, and so does a bulk copy
-// from where it was asked for.
+// Notes groups of cp.async. Copies that complete at an mbarrier count as waited for, and so do bulk
+// copies, from their issue on.
 static bool note_copies(const ReaderSite *site, const RowRef *r, Timeline *l) {
   WgOrders orders = site ? site->orders : WG_ORDERS_NOTHING;
-  // not passed on
+  // groups of bulk copies are ignored
   if (orders == WG_ORDERS_BULK_COMMIT || orders == WG_ORDERS_BULK_WAIT) return true;
   if (orders != WG_ORDERS_COMMIT && orders != WG_ORDERS_WAIT && orders != WG_ORDERS_WAIT_ALL &&
       orders != WG_ORDERS_COPIES_ARRIVE)
@@ -86,7 +86,7 @@ Timeline *timelines_at(Timelines *all, uint64_t warp) {
   return l;
 }
 
-// A fence, or what threads do together, behind something atomic (or volatile, or the like) that was
+// Notes an acquire: a fence or a synchronising operation after an atomic (or volatile, or the like)
 // read.
 static void note_acquire(Timeline *l, int far, uint64_t record) {
   if (l->strong_read[far]) l->first_acquire[far] = MIN(l->first_acquire[far], record);
@@ -163,8 +163,8 @@ bool timeline_met(const Timeline *l, LaneAt a, LaneAt b) {
   return false;
 }
 
-// Operations that exchange values between lanes may order them in ways that are not recorded, also
-// in functions that this kernel may call.
+// No, if the kernel or functions that it may call exchange values between lanes: that may order
+// lanes in ways that are not recorded.
 bool timeline_judges_lanes(TraceReader *t, const ReaderLaunch *l) {
   sqlite3_stmt *s = reader_statement(
       t,

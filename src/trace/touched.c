@@ -1,4 +1,4 @@
-// Which elements of a piece of memory some threads of a launch read and wrote.
+// Finds which elements of a piece of memory some threads of a launch read and wrote.
 #include "trace/reader.h"
 
 typedef struct Marking {

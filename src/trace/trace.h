@@ -63,12 +63,13 @@ size_t trace_take(TraceWriter *w, uint32_t process, uint32_t ring, const uint8_t
 // a copy to the device.
 void trace_contents_set(TraceWriter *w, uint32_t process, uint32_t step, uint64_t address,
                         const void *bytes, size_t n);
-// What is finished, by the thread that owns the database, within its transaction if one is open.
-// Needed now and then for trace_take to go on; last: after every trace_take has returned.
+// Saves what is finished; called by the thread that owns the database, within its transaction if
+// one is open. Needed now and then for trace_take to go on; last: after every trace_take has
+// returned.
 bool trace_save(TraceWriter *w, sqlite3 *db, bool last, Error *err);
-// The launch has ended and trace_take has had all of its records; no more contents of the step will
-// come. Both: if recording has stopped before, the launch or step will never be complete. The first
-// on the thread that saves.
+// trace_launch_ended, on the thread that saves: the launch has ended, and trace_take has had all of
+// its records. trace_contents_ended: no more contents of the step will come. If recording has
+// stopped before, the launch or step will never be complete.
 void trace_launch_ended(TraceWriter *w, uint32_t process, uint32_t launch);
 void trace_contents_ended(TraceWriter *w, uint32_t process, uint32_t step);
 // Launches and steps (inputs) that the last trace_save has completed in the database: the caller
@@ -135,16 +136,16 @@ typedef struct TraceThreadFound {
 bool trace_thread_search(TraceReader *t, const TraceThreadSearch *what, TraceThreadFound *out,
                          Error *err);
 void trace_thread_found_free(TraceThreadFound *f);
-// All that touched a byte of [address, address + bytes) while that allocation (id in the run file)
-// lived, copies and sets too: step for step, within a launch by the clock of the device, and where
-// more than 256 operations of a launch did, warp for warp.
+// All operations that touched a byte of [address, address + bytes) while that allocation (id in the
+// run file) lived, copies and sets too. Steps come in order; operations within a launch by the
+// clock of the device, or, if more than 256 of them did, warp by warp.
 typedef struct TraceBytes {
   uint64_t address;
   uint32_t bytes;
 } TraceBytes;
 bool trace_of_element(TraceReader *t, uint32_t allocation, TraceBytes at, TracePage page,
                       TraceOps *out, Error *err);
-// One of an element's operations: of that record and lane, or (record 0) the last one, or the last
+// Names one of an element's operations: by record and lane, or (record 0) the last one, or the last
 // write, up to that step (id). After `first` operations the search ends at `deadline` (clock_ns),
 // and after `most` in any case.
 typedef struct TraceSought {
@@ -158,10 +159,10 @@ bool trace_element_index(TraceReader *t, uint32_t allocation, TraceBytes at,
                          const TraceSought *sought, int64_t *index, Error *err);
 bool trace_one(TraceReader *t, uint64_t record, uint32_t lane, TraceOp *out, Error *err);
 
-// Who wrote what a read saw. ambiguous: nothing orders the candidates, and the value does not
-// decide. all: every write of the launch is looked at; else, where very many operations touched the
-// bytes, only those recorded near the read, if one of them wrote what was read: that is some, and
-// ambiguous.
+// Finds who wrote what a read saw. ambiguous: nothing orders the candidates, and the value does not
+// decide. all: looks at every write of the launch. Else, if very many operations touched the bytes,
+// it looks only at those recorded near the read, provided one of them wrote what was read: then it
+// sets some and ambiguous.
 typedef struct TraceWriters {
   TraceOps ops;
   bool ambiguous, never_written, some;
@@ -169,8 +170,8 @@ typedef struct TraceWriters {
 } TraceWriters;
 bool trace_writers(TraceReader *t, uint64_t record, uint32_t lane, bool all, TraceWriters *out,
                    Error *err);
-// Who saw what was written. all: as for writers; else, where very many operations of its launch
-// touched the bytes, only those near it that saw what it left: that is some.
+// Finds who saw what was written. all: as for writers. Else, if very many operations of its launch
+// touched the bytes, it looks only at those near it that saw what it left: then it sets some.
 typedef struct TraceOpId {
   uint64_t record;
   uint32_t lane;
@@ -249,8 +250,8 @@ typedef struct TraceAtSites {
 bool trace_at_sites(TraceReader *t, const TraceAtSites *where, TraceOpVisitor *f, void *user,
                     Error *err);
 
-// What blocks of a launch stored into a piece of memory: of each element base + i * stride, `bytes`
-// from its beginning, and in which block.
+// Finds what blocks of a launch stored into a piece of memory: for each element base + i * stride
+// its first `bytes` bytes, and the block.
 typedef struct TraceStored {
   uint32_t launch, bytes;
   uint64_t base, stride, count;
@@ -282,7 +283,7 @@ typedef void TraceValueVisitor(void *user, uint64_t thread, const uint8_t *value
 bool trace_values_of(TraceReader *t, uint32_t launch, uint32_t site, TraceValueVisitor *f,
                      void *user, Error *err);
 
-// Ranges of an allocation that nothing wrote to up to a step (0: the end); `bytes`: of all of them.
+// Ranges of an allocation that nothing wrote up to a step (0: the end); `bytes`: of all of them.
 typedef struct TraceRange {
   uint64_t offset, bytes;
 } TraceRange;

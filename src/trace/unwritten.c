@@ -1,4 +1,4 @@
-// What nothing wrote to: one bit for each byte, a slice of the allocation at a time.
+// Finds what nothing wrote to: one bit for each byte, a slice of the allocation at a time.
 #include "trace/reader.h"
 
 static const uint64_t SLICE = 64ull << 20;
@@ -69,8 +69,8 @@ static void add(TraceRanges *out, uint32_t *cap, uint32_t most, uint64_t offset,
   out->list[out->n++] = (TraceRange){offset, bytes};
 }
 
-// Where in the allocation anything can have been written: reservations may be larger than all
-// memory.
+// The part of the allocation in which anything can have been written: reservations may be larger
+// than all memory.
 static TraceRange touched(const TraceReader *t, const Life *life, uint32_t steps) {
   uint64_t low = UINT64_MAX, high = 0, end = life->base + life->size;
   for (uint32_t i = 0; i < steps; i++) {
@@ -93,7 +93,7 @@ static TraceRange touched(const TraceReader *t, const Life *life, uint32_t steps
   return low < high ? (TraceRange){low - life->base, high - low} : (TraceRange){life->size, 0};
 }
 
-// Something that is not in the file may have written anywhere in it.
+// Whether something that is not in the file may have written anywhere in the allocation.
 static bool is_unknown(TraceReader *t, const Life *life, uint32_t steps) {
   for (uint32_t i = 0; i < steps; i++) {
     const ReaderStep *s = &t->steps[i];

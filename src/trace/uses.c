@@ -1,7 +1,7 @@
-// Which buffers a launch read and wrote, from what it recorded: pointers in structs, pointers that
-// were loaded from memory and variables count like parameters. The directories of its chunks tell
-// the addresses between which each place has accessed memory; where several buffers lie between
-// them, postings decide.
+// Finds the buffers that a launch read and wrote, from what it recorded: pointers in structs,
+// pointers that were loaded from memory and variables count like parameters. The directories of its
+// chunks tell the addresses between which each place has accessed memory; where several buffers lie
+// between them, postings decide.
 #include "trace/reader.h"
 
 typedef struct UsesBuffer {
@@ -69,8 +69,8 @@ static bool is_replaced(const TraceUses *u, uint32_t i, uint64_t order) {
   return false;
 }
 
-// Buffers that overlap [low, high) and lived when the launch ran; how many, the first `most` of
-// them.
+// Finds buffers that overlap [low, high) and lived when the launch ran. Returns how many, and
+// stores the first `most` of them.
 typedef struct UsesRange {
   uint32_t process;
   uint64_t order;  // of the launch
@@ -114,7 +114,7 @@ typedef struct Near {
   uint32_t n;
 } Near;
 
-// Which of the buffers has it accessed?
+// Marks the buffers that the place has accessed.
 static bool decide(TraceUses *u, const Near *near, Error *err) {
   bool *only = mem_alloc(near->directory->nplaces + 1), ok = true;
   only[near->place] = true;

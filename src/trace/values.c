@@ -1,5 +1,5 @@
-// The words of a block: which of a row's words are given, and those. The writer's words and table
-// are as records have them, ^ WG_TRACE_KEY.
+// The words of a block: which of a row's words are given, and the given words. The writer's words
+// and table are as records have them, ^ WG_TRACE_KEY.
 #include "trace/predict.h"
 
 void values_begin(ColumnCoder *c, ValueWriter *v, const BlockInput *in, uint8_t *masks) {
@@ -17,7 +17,7 @@ void values_begin(ColumnCoder *c, ValueWriter *v, const BlockInput *in, uint8_t 
 #define INLINE static inline __attribute__((always_inline))
 typedef uint32_t Eight __attribute__((vector_size(32), aligned(4), may_alias));
 
-// few of them: a call costs more
+// for few words: a call of memcpy would cost more
 INLINE void copy_words(uint32_t *to, const uint32_t *from, uint32_t n) {
   uint32_t k = 0;
   for (; k + 8 <= n; k += 8) *(Eight *)(to + k) = *(const Eight *)(from + k);
@@ -70,7 +70,7 @@ INLINE unsigned kept_as(ValueWriter *v, const uint32_t *words, const uint32_t *e
   return VALUE_ALL;
 }
 
-// Words of 4 bytes side by side, which is what most rows have: one stretch of the table, or two.
+// Writes adjacent words of 4 bytes, which is what most rows have: one stretch of the table, or two.
 INLINE unsigned write_one(ValueWriter *v, uint64_t address, const uint32_t *words) {
   uint32_t *a = v->table + value_slot(address);
   if (*a == *words) return VALUE_EXPECTED;
@@ -103,7 +103,7 @@ INLINE unsigned write_adjacent(ValueWriter *v, uint64_t address, const uint32_t 
   return mode;
 }
 
-// Words of 4 bytes side by side, or one: what most rows have.
+// Whether a row has adjacent words of 4 bytes, or one: what most rows have.
 static inline bool is_adjacent(const TracePlace *p, const TraceRow *r, uint32_t n) {
   if (!r->lanes) return false;  // damaged
   uint32_t run = r->lanes >> __builtin_ctz(r->lanes);
@@ -111,7 +111,7 @@ static inline bool is_adjacent(const TracePlace *p, const TraceRow *r, uint32_t 
          (n == 1 || (r->stride == 4 && !(run & (run + 1))));
 }
 
-// Between a row's words and the table, where they are one stretch or two.
+// Copies between a row's adjacent words and the table, where they are one stretch or two.
 static void exchange_adjacent(uint32_t *table, uint64_t address, uint32_t *words, uint32_t n,
                               bool expected) {
   uint32_t from = (uint32_t)(address >> 2) & ((1u << VALUE_LINE_BITS) - 1),

@@ -1,9 +1,9 @@
-// Words of few rows of a block, without those of all others: a word is given, or what the table
-// held, which is what the last row before that touched its slot left there. Writer and reader of
+// Decodes words of few rows of a block, without those of all others. A word is given, or it is what
+// the table held: what the last earlier row that touched its slot left there. Writer and reader of
 // whole blocks are in values.c.
 #include "trace/predict.h"
 
-// so many times the rows of the block: then all of them are cheaper
+// ROWS_LOOKED_AT: after this many times the rows of the block, decoding all words is cheaper
 enum { ROWS_LOOKED_AT = 4, DEEPEST = 64 };
 static const uint32_t NOWHERE = UINT32_MAX;
 
@@ -62,7 +62,7 @@ NEWER_TOO static bool find_starts(ColumnCoder *c, TraceBlock *b) {
   return true;
 }
 
-// Words lie in parts (what was written or read, what was found), planes and lanes.
+// A row's words lie in parts (what was written or read, what was found), planes and lanes.
 static bool by_place(const TracePlace *p, uint32_t part) {
   return !(p->has & (ROW_AFFINE | ROW_EACH)) ||
          (part == 0 && p->has & ROW_OLD && p->has & ROW_VALUES);
@@ -151,7 +151,7 @@ static uint32_t word_of(Few *f, uint32_t row, uint32_t k) {
     const TracePlace *p = &b->places[b->rows[row].place];
     uint32_t half = words_of(b, row) / 2;
     if (p->has & ROW_VALUES && p->has & ROW_OLD && word >= half) {
-      // What was found, and what was added to it.
+      // An atomic leaves the sum of what it found and what it added.
       f->too_much = ++f->depth > DEEPEST;
       sum += word_of(f, row, word - half);
       f->depth--;

@@ -185,7 +185,7 @@ const VtabBuffer *vtab_buffer(Connection *c, const TraceOp *o) {
   return &c->buffer;
 }
 
-// As it lies in memory is little-endian; people read the most significant digit first.
+// Memory is little-endian; people read the most significant digit first.
 void vtab_hex(sqlite3_context *ctx, const uint8_t *value, uint32_t bytes) {
   char text[2 + 32 + 1] = "0x";
   uint32_t n = MIN(bytes, 16u);

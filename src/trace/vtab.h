@@ -4,9 +4,6 @@
 
 #include "trace/reader.h"
 
-// Of one connection. store: the extension's own connection, whose pages are compared with their
-// checksums; NULL: db is such a one. The recording is opened when it is first asked for; while
-// no query runs, no statement stays open, so that the connection can be closed.
 // What an address is in: an allocation, or a variable in shared or local memory.
 typedef struct VtabBuffer {
   uint64_t record;  // of the operation; 0: none yet
@@ -14,6 +11,9 @@ typedef struct VtabBuffer {
   char *name;  // NULL: not known
   uint64_t offset;
 } VtabBuffer;
+// Of one connection. store: the extension's own connection, whose pages are compared with their
+// checksums; NULL: db is such a one. The recording is opened when it is first asked for; while no
+// query runs, no statement stays open, so that the connection can be closed.
 typedef struct Connection {
   sqlite3 *db;
   Store *store;

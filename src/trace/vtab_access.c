@@ -34,7 +34,7 @@ static const char *const COLUMNS =
     "allocation INTEGER)";
 static const char *const spaces[] = {"global", "shared", "local", "?"};
 
-// What narrows the search; bits of idxNum, arguments in this order.
+// The constraints that narrow the search: bits of idxNum, arguments in this order.
 enum {
   BY_LAUNCH = 1,
   BY_THREAD = 2,

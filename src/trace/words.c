@@ -1,13 +1,14 @@
-// Columns of words: planes of bytes, each kept in the way that a look at some of it says is good.
-// What is random stays as it is, and what has a few bytes in no order is packed here: the
-// compressor needs ten times as long for it and gains little.
+// Writes and reads columns of words, as planes of bytes. A look at some of a plane's bytes decides
+// how it is kept. Random bytes stay as they are. Few different bytes in no order are packed here:
+// the compressor needs ten times as long for them and gains little.
 #include "trace/internal.h"
 
 enum { FEW_WORDS = 32, SAMPLE = 2048, TRY_EVERY = 16 };  // SAMPLE: words
-// two bits for each plane; the last two: numbers of frequent bytes, the largest one: another byte
+// Two bits for each plane. The last two pack numbers of frequent bytes; the largest number stands
+// for any other byte.
 enum { PLANE_RAW, PLANE_COMPRESSED, PLANE_TWO_BITS, PLANE_FOUR_BITS };
-// PLAIN: words as they lie, as one column; else how many planes there are, with STEPS of what comes
-// from one word to the next
+// PLAIN: the words as one column; else the number of planes, with STEPS of the differences from
+// word to word
 enum { KIND_PLAIN = 8, KIND_STEPS = 16 };
 
 MANY_AT_A_TIME static void split(const uint32_t *restrict words, size_t n, unsigned plane,
@@ -48,8 +49,7 @@ MANY_AT_A_TIME static void join(uint32_t *restrict words, size_t n, unsigned pla
 }
 
 static inline uint32_t fold(uint32_t step) { return step << 1 ^ (uint32_t)((int32_t)step >> 31); }
-// Numbers that threads side by side have are often near one another: then the upper planes of steps
-// are as good as empty.
+// Threads side by side often have similar numbers: then the upper planes of steps are almost empty.
 MANY_AT_A_TIME static void to_steps(const uint32_t *restrict words, size_t n,
                                     uint32_t *restrict to) {
   to[0] = fold(words[0]);
@@ -63,8 +63,8 @@ NEWER_TOO static void from_steps(uint32_t *words, size_t n) {
   for (size_t i = 0; i < n; i++) words[i] = sum += words[i] >> 1 ^ -(words[i] & 1);
 }
 
-// Some of the words: bytes of each plane, and what comes from one to the next. They are kept as
-// they are, or as steps.
+// A sample of the words, or of their steps: counts the bytes of each plane, and the differences
+// from one to the next.
 typedef struct Look {
   uint32_t bytes[4][256], steps[4][256];
   uint32_t seen[1024], n, again;
@@ -95,10 +95,10 @@ static uint64_t equal_pairs(const uint32_t *count) {
   for (unsigned i = 0; i < 256; i++) pairs += (uint64_t)count[i] * count[i];
   return pairs;
 }
-// Two of them are equal twice as often as by chance: less than 7 bits a byte.
+// Whether two bytes are equal twice as often as by chance: then a byte holds less than 7 bits.
 static bool uneven(uint64_t pairs, uint32_t n) { return (pairs - n) * 256 > (uint64_t)n * n * 2; }
 
-// The bytes that are most frequent, and how many are left.
+// Finds the most frequent bytes. Returns how many bytes are others.
 static uint32_t frequent(const uint32_t *count, uint32_t n, unsigned most, uint8_t *list) {
   bool taken[256] = {0};
   for (unsigned k = 0; k < most; k++) {
@@ -116,7 +116,7 @@ static uint32_t frequent(const uint32_t *count, uint32_t n, unsigned most, uint8
 static unsigned way_for_plane(const Look *l, unsigned plane, uint8_t *list) {
   uint64_t pairs = equal_pairs(l->bytes[plane]), steps = equal_pairs(l->steps[plane]);
   if (!uneven(pairs, l->n)) return uneven(steps, l->n) ? PLANE_COMPRESSED : PLANE_RAW;
-  // In no order: a byte follows itself as often as chance has it.
+  // Packs bytes only if they are in no order: a byte follows itself as often as by chance.
   if ((uint64_t)l->steps[plane][0] * l->n * 2 > pairs * 3 || pairs * 10 > (uint64_t)l->n * l->n * 9)
     return PLANE_COMPRESSED;
   uint8_t four[15];
@@ -138,7 +138,7 @@ MANY_AT_A_TIME static void pack(const uint8_t *restrict codes, size_t quarter, b
                         codes[3 * quarter + i] << 6);
 }
 
-// The number of each byte in the list, or how many there are.
+// The number of each byte in the list; for bytes that are not in it, the length of the list.
 MANY_AT_A_TIME static void number_few(const uint8_t *restrict bytes, size_t n,
                                       const uint8_t *restrict list, uint8_t *restrict to) {
   uint8_t a = list[0], b = list[1], c = list[2];
@@ -174,8 +174,8 @@ MANY_AT_A_TIME static void number_more(const uint8_t *restrict bytes, size_t n,
   }
 }
 
-// Bytes that are not in the list; `to` has room for 8 more. Where there is none, 8 cost as much as
-// one.
+// Collects the bytes that are not in the list; `to` has room for 8 more. Eight bytes of the list
+// cost as much as one.
 static inline size_t collect_others(const uint8_t *bytes, const uint8_t *codes, size_t n,
                                     uint8_t symbols, uint8_t *to) {
   size_t others = 0;
@@ -250,7 +250,7 @@ NEWER_TOO static bool read_packed(Reading *from, uint8_t *to, size_t n, bool fou
   return true;
 }
 
-// of the planes; code: all of them as they are written
+// way: how each plane is kept; code: all ways as they are written
 typedef struct Ways {
   unsigned compressed, code;
   uint8_t way[4], list[4][15];
@@ -306,7 +306,7 @@ static void write_planes(ColumnCoder *c, Bytes *out, const uint32_t *words, size
   }
 }
 
-// Which kind is shortest: tried with a piece of the words now and then, and when they look
+// Chooses the shortest kind: tries all with a piece of the words now and then, and when they look
 // different from those before.
 static unsigned kind_for(ColumnCoder *c, const uint32_t *words, size_t n, Ways *ways) {
   if (n < FEW_WORDS) return KIND_PLAIN;
@@ -320,7 +320,7 @@ static unsigned kind_for(ColumnCoder *c, const uint32_t *words, size_t n, Ways *
   ways_for(words, n, 4, true, &steps);
   size_t some = MIN(n, (size_t)SAMPLE), least = SIZE_MAX;
   h->kind = 0;
-  // else they are random in every way
+  // otherwise they are random in every way
   for (unsigned kind = 0; kind <= KIND_STEPS && (plain.code || steps.code); kind += 8) {
     if (kind == KIND_PLAIN && plain.compressed != 4) continue;
     h->trial.len = 0;

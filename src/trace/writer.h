@@ -15,7 +15,7 @@ typedef struct OpenPiece {
   size_t bytes;
   uint64_t records, used_ns;
 } OpenPiece;
-// Records that were looked at and are in a processor's cache.
+// Records that were looked at and are still in a processor's cache.
 enum {
   WINDOW = 1 << 14,
   WINDOW_RECORDS = WINDOW / 16 + 1,
@@ -31,7 +31,7 @@ typedef struct Ring {
   Window window;
   uint32_t process, number;  // process: whose records it holds; another one may have the ring later
   VEC(OpenPiece) open;
-  // the last round in which all that had ended by then was closed: complete.c
+  // the last round that closed all pieces of launches that had ended by then: complete.c
   _Atomic uint64_t closed_round;
   bool damaged;
 } Ring;
@@ -82,7 +82,7 @@ typedef struct Region {
   uint8_t *start;
   size_t bytes;
 } Region;
-enum { SEGMENT = 2 << 20 };  // what a piece has once it is not small: one large page
+enum { SEGMENT = 2 << 20 };  // bytes of a piece that is no longer small: one large page
 
 struct TraceWriter {
   // of everything below; taken while a ring's lock is held, never the other way round
@@ -90,7 +90,7 @@ struct TraceWriter {
   pthread_cond_t work, room;
   uint64_t memory_limit, disk_limit;
   uint64_t rests_ns;   // when rests were last handed on; of the thread that saves
-  size_t piece_bytes;  // a piece is full then
+  size_t piece_bytes;  // a piece of this size is full
   U64Map rings, rests;
   VEC(Ring *) ring_list;
   VEC(LaunchRest *) rest_list;
@@ -98,18 +98,18 @@ struct TraceWriter {
   ChunkOut *done;
   ContentsOut *contents_done;
   uint32_t busy;  // jobs being worked on
-  // changed with the lock held, but for the last two; asked without it
+  // changed with the lock held, but for the last two; read without it
   _Atomic uint64_t in_memory, lost, raw_records, raw_bytes;
   // disk_left: bytes that stay free
   uint64_t next_chunk, next_contents, records, operations, saved_bytes, checked_bytes, disk_left;
   _Atomic(Ring *) known[256];  // rings that were asked for, by number
   Slab *slab;
-  size_t slab_used;  // memory for contents
+  size_t slab_used;  // slab: memory for contents; slab_used: bytes of it
   // by process and launch or step: how many jobs are not in the database yet
   U64Map unsaved_chunks, unsaved_contents;
   // those of `ended`, by process and number; changed on the thread that saves only
   U64Map ended_launches;
-  VEC(Ended) ended;             // and not complete yet; those of contents come from other threads
+  VEC(Ended) ended;  // ended, but not complete yet; ends of contents come from other threads
   VEC(TraceComplete) complete;  // for trace_take_complete; of the thread that saves
   uint64_t round;               // see complete.c; of the thread that saves
   char stopped[512];
@@ -119,9 +119,9 @@ struct TraceWriter {
   unsigned nthreads;
   Buffers spare;
   VEC(Region) regions;
-  uint8_t *fresh, *fresh_end;   // the untouched rest of the last region
-  VEC(uint8_t *) segments;      // that were touched and are free
-  uint64_t ahead;               // bytes of them that are to be there before anybody asks
+  uint8_t *fresh, *fresh_end;  // the untouched rest of the last region
+  VEC(uint8_t *) segments;     // that were touched and are free
+  uint64_t ahead;              // bytes of free segments that are to be ready before they are needed
   _Atomic uint64_t pressed_ns;  // when much was last found in a ring
 };
 
@@ -129,13 +129,13 @@ struct TraceWriter {
 uint64_t writer_default_memory(void);
 // --- take.c ---
 void writer_stop(TraceWriter *w, const char *fmt, ...) PRINTF_LIKE(2, 3);
-// closes what was not used for so long; held: locked by the caller
+// Closes pieces that were not used for so long; held: the ring that the caller has locked.
 void writer_flush_rings(TraceWriter *w, uint64_t unused_ns, const Ring *held);
-void writer_wait_for_room(TraceWriter *w, Ring *r);  // while more is in memory than may be
+void writer_wait_for_room(TraceWriter *w, Ring *r);  // waits while more is in memory than the limit
 void writer_submit_rests(TraceWriter *w);
 void writer_pieces_free(RawPiece *p);
-// The lock is not held. Closes what rings hold of launches that have ended, but for rings at work;
-// all of them: none is.
+// Called without the lock. Closes the pieces of launches that `ended` names, in all rings that are
+// not at work.
 void writer_close_pieces(TraceWriter *w,
                          bool (*ended)(const TraceWriter *w, uint32_t process, uint32_t launch),
                          uint64_t round);
@@ -151,11 +151,11 @@ void writer_find_complete(TraceWriter *w);
 // --- segments.c; the lock is held ---
 uint8_t *writer_segment_take(TraceWriter *w);
 void writer_segment_give(TraceWriter *w, uint8_t *data);
-// there are fewer than there should be
+// Whether there are fewer segments than there should be.
 bool writer_segments_wanted(const TraceWriter *w, bool pressed);
 void writer_segments_more(TraceWriter *w);  // gives up the lock for a while
 void writer_segments_free(TraceWriter *w);
-// these three take the lock themselves, but for _left
+// These take the lock themselves, except writer_slab_left.
 uint8_t *writer_slab_room(TraceWriter *w, size_t n, Slab **slab);
 void writer_slab_leave(TraceWriter *w, Slab *s);
 void writer_slab_left(TraceWriter *w, Slab *s);

@@ -1,5 +1,5 @@
-// Writes of launches to the bytes that a write wrote, for all reads that may have seen it: gathered
-// once.
+// Gathers the writes of launches to the bytes that a write wrote: once, for all reads that may have
+// seen it.
 #include "trace/reader.h"
 
 // Drops writes that a later ordered write of the launch overwrites: no later step can read them.

@@ -1,7 +1,7 @@
 // Barriers of a block and of a cluster, and the small control instructions.
 //
 // A block barrier counts threads. With no thread count it waits for every thread of the block that
-// has not exited. With a count, a warp all of whose living lanes have come counts as 32, since the
+// has not exited. With a count, a warp counts as 32 when all its living lanes have come, since the
 // count is a multiple of the warp size.
 #include <time.h>
 

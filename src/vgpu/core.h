@@ -60,8 +60,8 @@ bool kernel_prepare(VgpuKernel *k, Error *err);  // decodes once; thread-safe
 bool kernel_shared_offset(const VgpuKernel *k, const PtxVar *v, uint32_t *offset);
 
 // --- decode.c ---
-// An instruction that takes a register for a wider one than it is reaches at most so far behind it:
-// never into the host's memory.
+// Bytes behind the registers that an instruction may touch if it takes a register for a wider one:
+// never the host's memory.
 enum { REG_MARGIN = 16 * LANES * 4 };
 enum { MOST_LOCAL = 1 << 20 };  // bytes of local memory of a thread; a GPU has 512 KB
 struct Code {
@@ -115,7 +115,7 @@ typedef struct CallSite {
     uint32_t size;
   } * args, *rets;
 } CallSite;
-// Makes a fragment of some lanes of the running one, which goes on at `pc`.
+// Splits lanes off the running fragment, as a new one that goes on at `pc`.
 void warp_split_lanes(Warp *w, const Inst *pc, uint32_t lanes);
 bool warp_pick(Warp *w);  // chooses a ready fragment and loads it; false: none
 void warp_start(Warp *w, const Code *code, char *regs);
@@ -142,21 +142,21 @@ typedef struct Builtin {
 } Builtin;
 ExecFn *builtin_native(const char *name);  // native.c; NULL: none
 ExecFn *builtin_find(const char *name);  // vprintf, malloc, free, __assertfail …; NULL: not ours
-// Arguments of the running builtin call: caller's CallSite; reads argument i of a lane.
+// Reads argument i of a lane in the running builtin call. cs: the caller's CallSite.
 uint64_t builtin_arg(Warp *w, const CallSite *cs, unsigned lane, unsigned i);
 void builtin_result(Warp *w, const CallSite *cs, unsigned lane, uint64_t value);
 
 // --- device_runtime.c ---
 typedef struct ChildWork ChildWork;  // a kernel, copy or set that a kernel asked for
 extern const Builtin device_runtime_builtins[];
-// after the grid's own blocks
+// runs what the grid's kernels launched, after the grid's own blocks
 VgpuStatus device_runtime_finish(Launch *l, VgpuStatus s, VgpuFault *fault);
 
 // --- region.c: compiled code behind the interpreter ---
 typedef struct Regions Regions;
 void region_configure(VgpuJit mode);
 bool region_is_on(void);
-// Which columns and rows the lanes of a warp are in blocks of this shape; 0: none that is known.
+// How the lanes of a warp lie in columns and rows of blocks of this shape; 0: no known way.
 uint8_t region_lane_shape(const uint32_t block[3]);
 void regions_attach(Code *code);  // when it is decoded
 void regions_detach(Code *code);
@@ -181,7 +181,8 @@ struct BlockTurns {
   uint32_t turn;            // the warp that had the last turn; UINT32_MAX: a round begins
   uint32_t rounds;          // since the last pause
   uint32_t alive, waiting;  // masks of warps: not ended, at the barrier
-  // bar.red, by BarrierRed: of the warps that have come, of those that the last barrier released
+  // bar.red, by BarrierRed. reduced: of the warps that have come. result: of those that the last
+  // barrier released
   uint32_t reduced[4], result[4];
   const Inst *left;  // TURNS_LEFT: where warp `turn` goes on
   // by warp: the head where it waits, with TURNS_BARRIER after a barrier; the store, with
@@ -193,9 +194,9 @@ struct BlockTurns {
 typedef TurnsResult TurnsFn(BlockTurns *t);
 TurnsFn *region_turns(const Code *code, unsigned shape, uint64_t *waiting_bytes);  // NULL: none
 
-// An instruction after which a head is worth its time: the interpreter may have to run it.
+// true: a head after this instruction is worth its time, since the interpreter may have to run it.
 bool region_head_after(const PtxInstr *in);
-// A store before which a warp lets others come as far (vgpu_give_way): it goes on at the head.
+// true: before this store a warp lets others catch up (vgpu_give_way); it goes on at the head.
 bool region_head_before(const PtxInstr *in);
 static inline bool vgpu_is_probe(const PtxFunc *f) {
   return !strncmp(f->name, "__wg", 4) && strstr(f->name, "wg_");
@@ -222,13 +223,13 @@ void idle_blocks_find(Launch *l);  // fills `active` and takes the others out of
 uint64_t idle_blocks_index(const Launch *l, uint64_t n);
 
 // --- watch.c ---
-// a group's; past: of its warps
+// the watchdog's data of one group; past: of its warps
 typedef struct Watched {
   uint64_t at_ns;
   uint32_t looked;
   struct Past *past;
 } Watched;
-void watch_launch(Launch *l);             // it begins
+void watch_launch(Launch *l);             // the launch begins
 void watch_ran(Warp *w, uint32_t turns);  // a warp has had its turn
 // A group has run for a while. true: the launch is to be ended.
 bool watch_group(Launch *l, Block *blocks, uint32_t nblocks, Watched *watched, uint64_t now,
@@ -253,7 +254,7 @@ uint32_t watch_number_of(const IrCfg *c, const PtxInstr *in);  // IR_NONE: not o
 struct Past *past_new(uint32_t nwarps);
 struct Past *past_of(struct Past *p, uint32_t warp);
 bool past_circles(struct Past *first, uint32_t warp, const Warp *w);  // looks at it now
-// it was in a circle, of more than one turn, when it was looked at
+// true: at the last look, the warp was in a circle of more than one turn
 bool past_goes_round(const struct Past *first, uint32_t warp);
 
 // --- engine.c ---
@@ -262,7 +263,7 @@ enum { WARP_BUDGET = 20000, STORES_TO_WAIT = 20000 };
 bool vgpu_is_allocated(uint64_t address);  // VgpuConfig.is_allocated
 Launch *engine_launches(bool lock);        // true: takes the lock; false: gives it back
 void engine_free_groups(VgpuKernel *k);
-// false: it met memory that is not there, at *bad
+// false: `work` touched memory that is not accessible, at *bad
 bool engine_try(void (*work)(void *user), void *user, uint64_t *bad);
 void vgpu_print(Launch *l, const char *text, size_t n);
 struct Launch {

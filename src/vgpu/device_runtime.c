@@ -6,8 +6,8 @@
 // the parent's blocks are done: children in the order they were launched, each with its own
 // children behind it, tail launches last.
 //
-// What was asked for is described outside of the window. Only parameter buffers are there: the
-// parent writes them.
+// Requests are described outside of the window. Only parameter buffers are inside, since the parent
+// writes them.
 #include <inttypes.h>
 
 #include "vgpu/core.h"

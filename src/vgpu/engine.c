@@ -509,7 +509,7 @@ static void group_follow(Launch *l, Group *g, uint64_t index) {
   turns_begin(&g->blocks[0]);
 }
 
-// Blocks of a kernel that leaves compiled code often are better begun by the engine.
+// Counts a block that has left compiled code. If that is frequent, the engine begins the next ones.
 static void count_left(Launch *l) {
   enum { LOOK_AFTER = 8 };
   uint32_t left = ++l->blocks_left;

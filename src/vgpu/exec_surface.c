@@ -18,7 +18,7 @@ typedef struct SurfaceDesc {
   uint32_t handle, layer, at[3];
 } SurfaceDesc;
 
-// The bytes a lane means; NULL with *fault unset: outside, to be read as zero or dropped.
+// The bytes that a lane addresses; NULL with *fault unset: outside, to be read as zero or dropped.
 static char *locate(Warp *w, const Inst *in, const VgpuArray *a, unsigned lane, unsigned bytes,
                     bool *fault) {
   const SurfaceDesc *d = in->ptr;

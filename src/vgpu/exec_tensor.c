@@ -24,7 +24,7 @@ typedef struct Box {
   uint32_t swizzle_mask;
 } Box;
 
-// What an H200 refuses.
+// false: an H200 refuses this box.
 static bool is_accepted(Warp *w, const Inst *in, const TensorDesc *d, unsigned lane, const Box *b) {
   int64_t first = b->start[0] * b->map.element;
   if (first % 16)
@@ -206,7 +206,7 @@ static const Inst *exec_tensor(Warp *w, const Inst *in) {
   return in + 1;
 }
 
-// Nothing is fetched ahead, but what the copy itself would be refused for is.
+// Fetches nothing, but refuses whatever the copy itself would be refused for.
 static const Inst *exec_tensor_prefetch(Warp *w, const Inst *in) {
   w->mem_pc = in;
   FOR_LANES(l, w->exec) {

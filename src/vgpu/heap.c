@@ -1,6 +1,6 @@
 // Device malloc and free: power-of-two size classes carved out of one allocation of the window,
-// shared by all launches. What is allocated and what is free is known outside of the window: a
-// kernel cannot change it.
+// shared by all launches. The lists of used and free blocks lie outside of the window: a kernel
+// cannot change them.
 #include <pthread.h>
 
 #include "vgpu/core.h"

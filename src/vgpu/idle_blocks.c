@@ -3,8 +3,8 @@
 //
 // The kernel's code is executed on intervals: block indices in a box of the grid, all thread
 // indices, the launch's parameters. A box is idle if every path through the code ends before
-// anything that could have an effect, fail or wait. Boxes that are not are halved. Whatever is not
-// known here counts as an effect: only arithmetic, ld.param and forward branches do not.
+// anything that could have an effect, fail or wait. Other boxes are halved. Only arithmetic,
+// ld.param and forward branches count as free of effects.
 #include "vgpu/core.h"
 
 enum {

@@ -23,8 +23,8 @@ static pthread_rwlock_t host_lock = PTHREAD_RWLOCK_INITIALIZER;
 static _Atomic uint64_t host_version = 1;  // changes with the ranges
 enum { PAGE = 65536 };                     // also the size of pages on some AArch64 kernels
 
-// WARPGRIND_ADDRESSES=LOW-HIGH: who runs a launch again (--record=inputs) wants these addresses to
-// be in the window, with some room before them for others.
+// WARPGRIND_ADDRESSES=LOW-HIGH: a replay of a launch (--record=inputs) needs these addresses in the
+// window, with some room before them for others.
 static void *map_around_addresses(void) {
   const char *text = getenv("WARPGRIND_ADDRESSES");
   char *end = NULL;
@@ -180,8 +180,8 @@ static void *map_pages(size_t size, size_t align) {
 }
 
 // --- allocations below 1 MB: powers of two from pages of their own, never given back ---
-// The program's and those of tools have other pages than ours: what a kernel touches there is an
-// allocation of the program's, or it has no business there.
+// Those of the program and of tools have other pages than ours: there, a kernel may touch nothing
+// but allocations of the program.
 typedef enum { OURS, PROGRAMS, TOOLS, OWNERS } Owner;
 static VEC(char *) free_pieces[OWNERS][32];              // by size class; taken last in, first out
 static char *fresh[OWNERS][32], *fresh_end[OWNERS][32];  // of the newest page of each size

@@ -1,5 +1,4 @@
-// Probes that run often have a second form in C, which is executed in place of the PTX that says
-// the same.
+// Probes that run often have a second form in C, which is executed in place of their PTX.
 #include "vgpu/core.h"
 
 enum { MOST_NATIVES = 24, MOST_ARGS = 13 };

@@ -59,7 +59,7 @@ static void release(Regions *g) {
   free(g);
 }
 
-// For those who work on the compiler: WARPGRIND_JIT_TEXTS names a folder for the texts.
+// For developers of the compiler: WARPGRIND_JIT_TEXTS names a folder for the texts.
 static void keep_text(const Str *text, const char *name, unsigned shape, bool block) {
   const char *folder = getenv("WARPGRIND_JIT_TEXTS");
   if (!folder || !*folder) return;
@@ -202,7 +202,7 @@ static RegionFn *compile_now(Regions *g, unsigned shape) {
   return g->fn[shape];
 }
 
-// There is no code for this shape (yet).
+// Counts an entry while there is no code for this shape, and has hot functions compiled.
 static RegionFn *consider(Regions *g, unsigned shape) {
   if (!shape) return NULL;
   if (mode == VGPU_JIT_ALWAYS) return compile_now(g, shape);

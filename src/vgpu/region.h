@@ -10,13 +10,13 @@
 #include "vgpu/core.h"
 #include "vgpu/exec_memory.h"
 
-// What the lanes of a warp hold in a register, from what is known before the code runs. A compiled
-// function looks at it once more where it is entered, and refuses if it is not so.
+// How a register varies over the lanes of a warp, as far as is known before the code runs. A
+// compiled function tests that where it is entered, and refuses if it does not hold.
 typedef enum {
   LANES_SAME,    // the same value
   LANES_ROWS,    // base + row * y: the same in each row
   LANES_LINEAR,  // base + column * x + row * y
-  LANES_MIXED,   // something made of the number of the lane
+  LANES_MIXED,   // computed from the number of the lane
   LANES_DATA     // anything
 } LaneClass;
 
@@ -47,7 +47,7 @@ typedef enum {
   SHAPE_NEG,
   SHAPE_WIDEN,   // 32 to 64 bits
   SHAPE_NARROW,  // 64 to 32 bits
-  SHAPE_LOW,     // … and back, without a sign
+  SHAPE_LOW,     // 64 to 32 bits and back, without a sign
   SHAPE_MUL_WIDE,
   SHAPE_MAD_WIDE,
   SHAPE_ELEMENT,  // lane by lane
@@ -66,15 +66,15 @@ typedef enum {
 // How lanes that have gone different ways wait at a block: to run it alone, or to meet there.
 typedef enum { WAIT_NONE, WAIT_MASKED, WAIT_MEETING } RegionWait;
 
-// Loads with the same base, between two places where the code can be entered: one look at all that
-// they read.
+// Loads with the same base, between two places where the code can be entered: one test covers all
+// that they read.
 typedef struct AccessGroup {
   const PtxReg *base;
   bool shared;
   unsigned lane_bytes;
   uint32_t end;       // the first Inst behind them
   int64_t low, high;  // the smallest and the greatest offset
-  Name good, row[4];  // may they be made as they are; host address of the lowest, by row of lanes
+  Name good, row[4];  // good: all are accessible. row: host address of the lowest, by row of lanes
 } AccessGroup;
 
 enum { LEFT_SETS = 256 };
@@ -95,7 +95,7 @@ typedef struct Region {
   bool *lazy_nan;  // by PtxReg.id: results of f32 arithmetic only, NaN made canonical on leaving
   uint8_t *shape;  // by Inst: Shape of the PTX instruction that begins there
   uint32_t *group_end;  // by Inst that begins a PTX instruction: one past its last Inst
-  bool *divergent;      // by block: lanes may come here apart, because of data
+  bool *divergent;      // by block: lanes may have diverged here, because of data
   bool *cold;           // by block: the interpreter's, see region_cold.c
   bool *exits;          // by Inst: an exit was asked for
   bool *label;          // by Inst: code can come here from elsewhere
@@ -180,7 +180,7 @@ void region_spill(Region *r, const PtxReg *reg);
 void region_spill_lanes(Region *r, const PtxReg *reg, Name lanes);  // lanes: i32
 void region_reload(Region *r, const PtxReg *reg);                   // as a vector
 Name region_inst(Region *r, const Inst *in);
-// to the interpreter, at this Inst: the label of the block that does it
+// the label of a block that leaves to the interpreter at this Inst
 Name region_exit(Region *r, const Inst *in);
 
 // --- region_warp.c: shfl and vote ---

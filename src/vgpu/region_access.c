@@ -101,7 +101,7 @@ static void look_at_all(Place *p, uint64_t span) {
   }
 }
 
-// --- loads that are looked at together ---
+// --- loads that are tested together ---
 static int64_t offset_of(const MemDesc *d) { return (int64_t)d->offset; }
 
 typedef struct Definition {
@@ -207,7 +207,7 @@ static void reload_def(void *ctx, PtxReg **reg, bool is_def) {
 
 static void call_insts(Region *r, const Inst *first, uint32_t n) {
   bool always = ptx_op_is_arith(first->src->op);
-  if (r->block && !always) {  // the function says itself where it is
+  if (r->block && !always) {  // the execute function sets Warp.mem_pc itself
     Name index = region_field(r, "%turns", offsetof(BlockTurns, access));
     region_line(r, "store volatile i32 0, ptr %s", index.text);
   }
@@ -367,10 +367,10 @@ static void prefetch_rows(Place *p, Name step) {
   }
 }
 
-// Asks for the memory that this load will want some warps or turns of its loop later, if its
-// address goes on as it did since the last time. The CPU's own prefetchers do not see strides of
-// more than a page. In a short loop only steps so long that no cache keeps what lies between them
-// are worth it: a sum with a stride of 512 KB takes half as long.
+// Prefetches the memory that this load needs some warps or turns of its loop later, if its address
+// keeps its stride. The CPU's own prefetchers do not see strides of more than a page. In a short
+// loop only long strides are worth it, where no cache keeps the memory in between: a sum with a
+// stride of 512 KB takes half as long.
 static void prefetch(Place *p) {
   enum { LONG_STEP = 32768 };
   Region *r = p->r;
@@ -476,7 +476,7 @@ static void load(Place *p) {
   look_at(p);
   Name on = region_label(r), done = region_label(r);
   bool same = p->address.form == FORM_SAME;
-  // What the same address gives all lanes may differ (local memory): the interpreter knows.
+  // The same address may be different memory for each lane (local memory): left to the interpreter.
   Name other = same ? region_exit(r, p->in) : region_label(r);
   region_expect(r, p->good, on, other);
   region_place(r, on);
@@ -498,8 +498,8 @@ static void load(Place *p) {
 }
 
 // --- stores ---
-// A store that must let other warps go first is the interpreter's; it comes back to the head before
-// the store (vgpu_must_wait_before_store: an odd number says that they have gone).
+// Leaves a store that must let other warps go first to the interpreter, which comes back to the
+// head before the store (vgpu_must_wait_before_store: an odd number says that they have gone).
 static void leave_to_wait(Place *p) {
   Region *r = p->r;
   if (!p->shared && vgpu_is_probe(r->func)) return;
@@ -522,7 +522,7 @@ static void leave_to_wait(Place *p) {
 }
 
 void region_count_store(Region *r, bool shared) {
-  if (r->block) return;  // nobody looks at warps that are not the engine's
+  if (r->block) return;  // watch.c looks only at warps that the engine runs
   Name at = region_field(r, "%w", offsetof(Warp, stores));
   Name n = region_emit(r, "load i32, ptr %s", at.text);
   n = region_emit(r, "add i32 %s, 1", n.text);
@@ -631,7 +631,7 @@ static Name taking_part(Region *r, const PtxInstr *in) {
   return r->masked ? region_emit(r, "and <32 x i1> %s, %s", lanes.text, r->mask.text) : lanes;
 }
 
-// Some lanes alone. Where they wait, the caller has seen to it.
+// An access of some lanes alone. If a store must wait, the caller has emitted that.
 static void access_lanes(Region *r, const Inst *in) {
   if (!region_can_gather(in)) region_call(r, in, 1);
   else if (in->src->op == OP_LD) region_gather(r, in, taking_part(r, in->src));

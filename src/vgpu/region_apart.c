@@ -1,7 +1,7 @@
-// Turns that end in masked code, in the form that runs whole blocks: before a store that some lanes
-// make and for which the other warps come as far. All such places share the code that keeps the
-// registers and masks of a warp and takes them back; a warp that waits there has its store's number
-// with TURNS_APART, and the lanes that store in a variable.
+// Turns that end in masked code, in the form that runs whole blocks: before a store of some lanes,
+// so that the other warps catch up. All such places share the code that keeps the registers and
+// masks of a warp and takes them back. A warp that waits there has its store's number with
+// TURNS_APART in BlockTurns.at, and the lanes that store in a variable.
 #include "vgpu/region.h"
 
 void region_apart_declare(Region *r) {
@@ -35,7 +35,8 @@ static Name must_wait(Region *r, bool shared, Name *flag) {
   return region_emit(r, "icmp ne i8 %s, 0", waits.text);
 }
 
-// Where the engine takes the block over, the warp leaves as if it came here now.
+// Ends the turn before the store. If the engine takes the block over, the warp leaves as if it came
+// here now.
 void region_apart_stop(Region *r, const Inst *store, RegionLeave *leave) {
   uint32_t i = (uint32_t)(store - r->code->insts);
   bool shared = store->src->space == SPACE_SHARED;

@@ -44,7 +44,7 @@ static Name funnel(Lanes *l, const PtxInstr *in) {
   return lanes_choose(l, all, left ? low : high, v);
 }
 
-// By a number whose nibbles all name bytes (region_shapes.c).
+// prmt by a constant whose nibbles all name bytes (region_shapes.c).
 static Name permute(Lanes *l, uint32_t selector) {
   unsigned lanes = l->f == FORM_VECTOR ? LANES : 1, bytes = 4 * lanes;
   Str list = {0};

@@ -1,8 +1,8 @@
 // The second compiled form of a kernel: all warps of a block, in the order in which the engine
 // would run them, without going through the interpreter between their turns.
 //
-// A warp's turn ends before a store for which it lets the others come as far, at a barrier, and
-// when it ends. Registers that live there wait in a compact form: values that are the same or
+// A warp's turn ends before a store for which it lets the others catch up, at a barrier, and when
+// the warp ends. Registers that live there wait in a compact form: values that are the same or
 // linear over the lanes as scalars. Whatever else the code meets (lanes that go different ways, an
 // instruction of the interpreter, a used-up budget) leaves the block to the engine: BlockTurns says
 // how far each warp is, and `unload` puts the registers of one warp into its slots.
@@ -136,7 +136,7 @@ static void emit_end_of_warp(Region *r) {
   region_line(r, "br label %%next");
 }
 
-// bar.red adds what this warp says to what the others have said.
+// Combines this warp's operand of bar.red with those of the others.
 static void emit_reduce(Region *r, const PtxInstr *in) {
   static const struct {
     BarrierRed red;
@@ -170,7 +170,7 @@ static bool is_reduction(const PtxInstr *in) {
   return in && (in->op == OP_BAR || in->op == OP_BARRIER) && ptx_has(in, MOD_RED);
 }
 
-// What a warp does behind the barrier, before the head.
+// The code of a warp behind the barrier, before the head.
 static void emit_behind(Region *r, uint32_t head) {
   const PtxInstr *in = r->code->insts[head - 1].src;
   if (is_reduction(in)) emit_reduced(r, in);
@@ -204,7 +204,7 @@ static const PtxOperand *barrier_number(const Region *r, const PtxInstr *in) {
   return number->kind == OPD_INT ? number : NULL;
 }
 
-// … with the one number that this kernel uses.
+// true: a barrier of the whole block, with the one number that this kernel uses.
 static bool is_barrier(const Region *r, uint32_t i) {
   const PtxOperand *number = barrier_number(r, r->code->insts[i].src);
   return number && (uint64_t)number->imm == r->barrier && i + 1 < r->code->ninsts &&

@@ -1,6 +1,5 @@
-// What the lanes of a warp hold in each register: one class for the whole function, found by going
-// over it until nothing changes. It is a guess where lanes take different ways; a compiled function
-// tests it on entry.
+// Finds the LaneClass of each register: one for the whole function, by going over it until nothing
+// changes. The class is a guess where lanes diverge; a compiled function tests it on entry.
 #include "vgpu/region.h"
 
 static LaneClass later(LaneClass a, LaneClass b) { return MAX(a, b); }
@@ -44,8 +43,8 @@ static LaneClass sreg_class(const Region *r, const PtxInstr *in) {
   }
 }
 
-// Numbers that lanes compute with as floats decide as data does: where a lane goes is not seen from
-// its number.
+// Floats that are computed from the lane's number count as data: the number does not show which way
+// a lane goes that they decide about.
 static LaneClass element_class(const Region *r, const PtxInstr *in) {
   LaneClass c = spread(all_operands(r, in));
   bool is_float = false;

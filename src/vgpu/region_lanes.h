@@ -1,5 +1,5 @@
-// What lane-by-lane instructions of a compiled function are written with: the same LLVM text for
-// one value and for 32 of them.
+// Helpers that write lane-by-lane instructions of a compiled function: the same LLVM text for one
+// value and for 32 of them.
 #ifndef WG_VGPU_REGION_LANES_H
 #define WG_VGPU_REGION_LANES_H
 
@@ -33,7 +33,7 @@ static inline Name lanes_constant(Lanes *l, uint64_t v, unsigned bits) {
 static inline Name lanes_int(Lanes *l, const char *op, Name a, Name b) {
   return region_emit(l->r, "%s %s %s, %s", op, l->i, a.text, b.text);
 }
-// With a number.
+// lanes_int with a constant as second operand.
 static inline Name lanes_with(Lanes *l, const char *op, Name a, uint64_t b) {
   return lanes_int(l, op, a, lanes_constant(l, b, l->bits));
 }

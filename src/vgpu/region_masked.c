@@ -1,7 +1,7 @@
-// Lanes that data sends different ways, in compiled code. Blocks between such a branch and the
-// place where its ways meet have a second form that runs for some lanes: results of others are kept
-// by selection. Each of these blocks has a mask of lanes that wait to run it; the lowest in the
-// code runs first, as in the interpreter (control.c), so lanes meet where they would meet there.
+// Data-dependent divergence in compiled code. Blocks between such a branch and its reconvergence
+// point have a second form that runs for some lanes: results of others are kept by selection. Each
+// of these blocks has a mask of lanes that wait to run it; the lowest in the code runs first, as in
+// the interpreter (control.c), so lanes meet where they would meet there.
 //
 // Registers written in these blocks are vectors (region_classes.c). What must not be done here
 // (stores that wait, collectives, probes, a used-up budget) leaves with one fragment for each mask.
@@ -272,8 +272,8 @@ static uint32_t way_to(const Region *r, const Inst *to) {
   return i < r->code->ninsts && r->waits[i] ? i : IR_NONE;
 }
 
-// Lanes go their ways; a way back costs of the budget. `in`: the jump, where lanes leave if not all
-// of this can be done.
+// Sends lanes their ways; a way back takes from the budget. `in`: the jump, where all lanes leave
+// if one of them cannot go its way here.
 static void emit_ways(Region *r, const Inst *in, Name lanes, Way *ways, uint32_t n) {
   uint32_t here = (uint32_t)(in - r->code->insts);
   Name bad = {"false"};

@@ -5,7 +5,7 @@
 // --- values that are linear over the lanes: each part on its own ---
 static bool is_zero(Name n) { return !strcmp(n.text, "0"); }
 
-// A step that is known to be 0 stays one: that is how rows of equal lanes are known.
+// A step that is known to be 0 stays the constant 0, by which rows of equal lanes are known.
 static Name part_op(Region *r, const char *op, Name a, Name b, unsigned bits) {
   bool product = !strcmp(op, "mul");
   if (is_zero(a) && (product || is_zero(b) || !strcmp(op, "add"))) return product ? a : b;
@@ -181,8 +181,8 @@ static Name arithmetic(Lanes *l, const PtxInstr *in, const Name *x) {
                      x[0].text, l->fl, x[1].text, l->fl, x[2].text);
 }
 
-// A NaN result of doubles is the first NaN among its operands, made quiet; in which order they are
-// looked at, the execute functions say.
+// A NaN result of doubles is the first NaN among its operands, made quiet, in the same order as in
+// the execute functions.
 static Name first_nan(Lanes *l, const PtxInstr *in, const Name *x) {
   static const uint8_t orders[3][3] = {{1, 0, 0}, {0, 1, 1}, {1, 2, 0}};
   const uint8_t *order = in->op == OP_FMA || in->op == OP_MAD ? orders[2]
@@ -202,7 +202,7 @@ static Name propagate(Lanes *l, const PtxInstr *in, Name result, const Name *x) 
   Region *r = l->r;
   Name nan = lanes_float_compare(l, "uno", result, result), bits = lanes_to_int(l, result);
   if (l->f == FORM_SAME) return lanes_choose(l, nan, first_nan(l, in, x), bits);
-  // most results are numbers: the choice is made only where one of 32 is none
+  // most results are numbers: chooses only if one of the 32 is a NaN
   Name here = region_label(r), rare = region_label(r), done = region_label(r);
   Name mask = region_emit(r, "bitcast <32 x i1> %s to i32", nan.text);
   Name none = region_emit(r, "icmp eq i32 %s, 0", mask.text);
@@ -250,8 +250,8 @@ static Name min_max(Lanes *l, bool max) {
   return lanes_choose(l, both, instead, v);
 }
 
-// The least normal number may have been rounded up to, and is zero then (arith_float.h): the
-// interpreter knows.
+// A result that was rounded up to the least normal number must be zero (arith_float.h): leaves that
+// decision to the interpreter.
 static void leave_if_least_normal(Lanes *l, const Inst *first, Name bits) {
   Region *r = l->r;
   Name magnitude = lanes_int(l, "and", bits, lanes_constant(l, 0x7fffffff, 32));

@@ -29,10 +29,10 @@ void *vgpu_mem_alloc(size_t size, size_t align);
 void vgpu_mem_free(void *p, size_t size);
 void *vgpu_program_alloc(size_t size, size_t align);  // the same for what the program asks for
 void vgpu_program_free(void *p, size_t size);
-// … and for what tools keep: no business of the program's code
+// the same for memory of tools, which the program's code must not touch
 void *vgpu_tool_alloc(size_t size, size_t align);
 void vgpu_tool_free(void *p, size_t size);
-// A kernel may not touch it: it shares a page with memory of the program, or a tool has it.
+// true: kernels may not touch it. It shares a page with memory of the program, or a tool has it.
 bool vgpu_is_nobodys(uint64_t address);
 // address range in the window without memory (PROT_NONE)
 void *vgpu_vm_reserve(size_t size, size_t align);
@@ -146,7 +146,7 @@ typedef struct VgpuHang {
   uint32_t n;
   uint64_t ns;  // without progress
   uint64_t blocks_ended, blocks_begun, blocks;
-  // asked: by vgpu_where, it may be all right. deadlock: it has ended because of it
+  // asked: by vgpu_where, and the launch may be fine. deadlock: the launch has ended because of it
   bool asked, deadlock;
 } VgpuHang;
 bool vgpu_where(unsigned wait_ms);  // asks all launches; false: none runs
@@ -176,7 +176,8 @@ uint32_t vgpu_max_resident_blocks(const VgpuKernel *k, uint32_t threads, uint32_
   132  // as the H200; occupancy, cooperative limits and properties agree with it
 
 // --- native.c: functions of probes that are executed in C. name: how a function's name ends;
-// address: which argument is a generic address --- of that address, and of the block
+// address: which argument is a generic address ---
+// facts about that address and the block
 typedef struct VgpuNativeLane {
   bool is_shared, is_global;
   uint64_t shared;

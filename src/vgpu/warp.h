@@ -51,11 +51,12 @@ struct Inst {
 #define PRED(w, slot) (*(uint32_t *)((w)->regs + (slot)))
 static inline void pred_write(Warp *w, uint32_t slot, uint32_t exec, uint32_t value);  // below
 
-// --- decode.c: what a family's bind function may call
-// ----------------------------------------------------------------- bind is called once per PTX
-// instruction when its function is decoded. It appends one or more Insts with bind_emit and returns
-// true; or returns false after error_set(b->err, …) when this form is not executed: then the
-// instruction becomes an Inst that ends the run with that message if it is ever reached.
+// --- decode.c: functions that a family's bind function may call ---
+//
+// The decoder calls bind once for each PTX instruction of a function. It appends one or more Insts
+// with bind_emit and returns true; or returns false after error_set(b->err, …) when this form is
+// not executed: then the instruction becomes an Inst that ends the run with that message if it is
+// ever reached.
 typedef struct Binder {
   const PtxInstr *in;
   Error *err;
@@ -106,8 +107,8 @@ typedef bool BindFn(Binder *b);
 // vgpu_bind_memory, vgpu_bind_texture, vgpu_bind_warp, vgpu_bind_mma. Control flow is control.c's.
 // A family may be spread over several files.
 
-// --- warps
-// ----------------------------------------------------------------------
+// --- warps ---
+//
 // A fragment is a group of lanes of one warp at the same instruction in the same frame. Diverged
 // lanes are several fragments; the one deepest in calls, then lowest in code, runs first, so that
 // they meet again (see control.c).
@@ -144,7 +145,7 @@ struct Warp {
   uint32_t index;   // warp in block
   Block *block;
   Launch *launch;
-  const char *arguments;  // the kernel's parameters where no kernel can write: what ld.param reads
+  const char *arguments;  // the kernel's parameters for ld.param, where no kernel can write
   Frame *frame;           // of the running fragment
   char *shared;  // shared memory of the block: valid offsets are [SHARED_BASE, block->shared_end)
   char *local;   // local memory: lane i has local_bytes at local + i*local_bytes
@@ -244,9 +245,10 @@ char *vgpu_cluster_shared(Warp *w, uint32_t rank, uint32_t *end);
 // of a byte of shared memory of the cluster, in the block that has it
 uint32_t vgpu_shared_offset(Warp *w, const char *p);
 
-// --- stopping: all return NULL, to be returned by the execute function
-// ------------------------------------------------ The program did something that ends the launch.
-// lane: which lane (for block/thread in the message).
+// --- stopping: all return NULL, to be returned by the execute function ---
+//
+// The program did something that ends the launch. lane: which lane (for block/thread in the
+// message).
 const Inst *vgpu_fault(Warp *w, const Inst *in, VgpuStatus s, unsigned lane, uint64_t address,
                        const char *fmt, ...) PRINTF_LIKE(6, 7);
 // Are all lanes of `needed` (that still live) here? If not, the fragment waits and runs `in` again
@@ -267,7 +269,7 @@ static inline void vgpu_poll(Warp *w) {
 // Warps of a GPU run side by side, so programs that (wrongly) let several warps of a block update
 // the same element load it in all of them before one stores, again and again (PolyBench's MVT and
 // GESUMMV). Here a warp runs for long at a time; so before each of its first global stores (two
-// counts each: give way, then go on) it lets the others of its block come as far.
+// counts each: give way, then go on) it lets the others of its block catch up.
 static inline bool vgpu_must_wait_before_store(Warp *w) {
   w->stores++;
   // it may be writing a finding that must arrive before another warp ends the launch
@@ -288,9 +290,10 @@ static inline void pred_write(Warp *w, uint32_t slot, uint32_t exec, uint32_t va
   *p = (*p & ~exec) | (value & exec);
 }
 
-// --- lanes: loops over the executing lanes
-// ---------------------------------------------------------------------------- FOR_LANES(i, mask):
-// set bits only (for work that must not be done for other lanes: memory, faults).
+// --- lanes: loops over the executing lanes ---
+//
+// FOR_LANES(i, mask): set bits only (for work that must not be done for other lanes: memory,
+// faults).
 #define FOR_LANES(i, mask) \
   for (uint32_t i##_rest = (mask), i = 0; i##_rest && (i = (uint32_t)__builtin_ctz(i##_rest), 1); \
        i##_rest &= i##_rest - 1)

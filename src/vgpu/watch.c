@@ -70,8 +70,8 @@ static bool polls_memory(const IrCfg *c, uint32_t loop) {
   return false;
 }
 
-// The innermost loop around it whose ways out depend on nothing that changes in it, or that has
-// none: whatever its registers count, it never ends.
+// The innermost enclosing loop without exits, or whose exits depend on nothing that changes in the
+// loop: whatever its registers count, it never ends.
 static uint32_t endless_loop(const IrCfg *c, uint32_t loop, IrLoopEnd *e) {
   for (; loop != IR_NONE; loop = c->loops[loop].parent) {
     ir_loop_end(c, loop, e);
@@ -106,7 +106,7 @@ static const Deciding *deciding_at(Code *code, const Inst *pc) {
   return d;
 }
 
-// What decides about the loop its lanes are in; 0: not known.
+// A hash of the registers that decide about the loop of the fragment's lanes; 0: not known.
 static uint64_t deciding_of(const Fragment *f) {
   const Frame *frame = f->frame;
   const Inst *pc = watch_at(f->pc);
@@ -127,7 +127,7 @@ static uint64_t deciding_of(const Fragment *f) {
   return d->n || d->endless ? h | 1 : 0;
 }
 
-// The same for all lanes that run.
+// The same for all fragments of the warp.
 static uint64_t deciding_state(const Warp *w) {
   uint64_t all = 0;
   for (uint32_t i = 0; i < w->nfrags; i++) {

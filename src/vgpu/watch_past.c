@@ -1,9 +1,9 @@
 // Loops that come back to where they were.
 //
-// Each time a warp is looked at, what decides about the loop it is in (ir/decides.c), the outermost
-// one, is compared with what it was the last times. If that is equal, and what it reads from memory
-// cannot have changed, it will go on like that for ever: `i = next[i]` in a list that has a circle,
-// `n = (n + 1) / 2` until n is 0.
+// Each look at a warp compares the state that decides about its outermost loop (ir/decides.c) with
+// the states of the last looks. If one is equal, and the memory that the loop reads cannot have
+// changed, the loop will never end: `i = next[i]` in a list that has a circle, `n = (n + 1) / 2`
+// until n is 0.
 #include "vgpu/core.h"
 
 enum { REMEMBERED = 64 };
@@ -83,7 +83,7 @@ static uint64_t add_lanes(uint64_t h, const char *slot, unsigned width, uint32_t
   return h;
 }
 
-// Callers stand still as long as what they called runs, but each call may be with other values.
+// Callers do not move while their callee runs, but each call may pass other values.
 static uint64_t add_callers(uint64_t h, const Frame *f) {
   for (f = f->parent; f; f = f->parent) h = watch_add_registers(h, f);
   return h;

@@ -1,4 +1,4 @@
-// Which endpoint a request is for, and whether it knows the parameters.
+// Finds the endpoint of a request, and checks that it knows the parameters.
 #include "view/internal.h"
 
 static const struct {

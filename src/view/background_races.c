@@ -1,7 +1,7 @@
-// Races of all launches, looked for while the page is already open, launch for launch. Short runs
-// have them in the run file (run/launch_uses.c); of others they are kept in a file beside it,
-// RUN-races, so that they are known at once the next time: a run file itself is never written here.
-// The search waits while the server answers questions, but never for long at a time.
+// Searches all launches for races, one by one, while the page is already open. Short runs have
+// their races in the run file (run/launch_uses.c). Those of others are kept in a file beside it,
+// RUN-races, so that they are known at once the next time; the run file itself is never changed
+// here. The search waits while the server answers questions, but never for long at a time.
 #define _GNU_SOURCE
 #include "view/server.h"
 
@@ -26,14 +26,14 @@ struct ViewBackground {
   ViewDesk *desk;  // NULL: none is open. With `lock`
   _Atomic bool stop;
   _Atomic unsigned questions;    // that are being answered
-  _Atomic uint64_t draws_until;  // a page that got an answer may need its processor so long
-  pthread_cond_t answered;       // there are none left, or the search is to stop
+  _Atomic uint64_t draws_until;  // until then a page may still draw its answer
+  pthread_cond_t answered;       // no question is left, or the search must stop
   uint64_t turn_ends;            // until then the search does not wait
 };
 
 // The search waits while questions are answered, and DRAW_MS more: the page draws the answer, on a
-// machine that may have two processors. Where that never stops it works for TURN_MS of each WAIT_MS
-// + TURN_MS, so that it ends.
+// machine that may have two processors. If questions never stop, it works for TURN_MS of each
+// WAIT_MS + TURN_MS, so that it ends.
 enum { WAIT_MS = 100, TURN_MS = 20, DRAW_MS = 300 };
 static struct timespec time_of(uint64_t ns) {
   return (struct timespec){.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
@@ -213,7 +213,7 @@ void view_background_stop(ViewBackground *b) {
 void view_background_resume(ViewBackground *b) {
   if (!b) return;
   pthread_mutex_lock(&b->lock);
-  bool again = b->stop && !b->resuming;  // only one who asks starts it
+  bool again = b->stop && !b->resuming;  // only one of the callers restarts it
   b->resuming |= again;
   pthread_mutex_unlock(&b->lock);
   if (!again) return;

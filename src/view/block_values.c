@@ -1,5 +1,5 @@
-// What each block of a launch stored into a buffer: the mean of its numbers, and whether a NaN or
-// an infinity was among them.
+// The numbers that each block of a launch stored into a buffer: their mean, and whether a NaN or an
+// infinity is among them.
 #include "view/internal.h"
 #include "view/numbers.h"
 

@@ -1,5 +1,5 @@
-// The calculator: an expression of C with the device's own functions, its types and what happens at
-// their ends.
+// The calculator: a C expression with the device's own functions, its types, and its behaviour at
+// the limits of their ranges.
 //
 //   expression: unary { operator unary } [ ? expression : expression ]
 //               with C's precedence: * / %  + -  << >>  < <= > >=  == !=  &  ^  |  &&  ||
@@ -22,7 +22,7 @@ typedef struct Parser {
   bool failed;
   CalcDevice *device;
   const CalcValue *x;
-  unsigned unused;  // parts that C does not evaluate: what goes wrong there is no matter
+  unsigned unused;  // parts that C does not evaluate: errors there do not count
 } Parser;
 
 static CalcValue fail(Parser *c, const char *why) {
@@ -429,8 +429,8 @@ static CalcValue binary(Parser *c, const char *op, CalcValue a, CalcValue b) {
   return integer_result(c, op, type, a, b);
 }
 
-// What stands behind && || ? : is read in any case, but may be nothing that C evaluates: then it
-// has no say.
+// Operands after && || ? : are always parsed. If C would not evaluate one, its notes and errors do
+// not count.
 static CalcValue part(Parser *c, int level, bool is_used) {
   size_t notes = c->notes.len;
   c->unused += !is_used;

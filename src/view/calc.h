@@ -14,8 +14,8 @@ typedef enum {
   CALC_FLOAT,
   CALC_DOUBLE
 } CalcType;
-// Integers are in i, with their sign or without as the type says; numbers with a point are in f,
-// exactly as their type can hold them. A NaN that was made of bits has them in i; 0: the one the
+// Integers are in i, signed or unsigned as the type says. Floating-point numbers are in f, with a
+// value that their type holds exactly. A NaN made from bits has these in i; 0: the NaN that the
 // device makes.
 typedef struct CalcValue {
   CalcType type;
@@ -25,15 +25,14 @@ typedef struct CalcValue {
 
 bool calc_is_float(CalcType t);
 CalcType calc_type_of(char letter);                // of calc_functions.def
-CalcValue calc_int(CalcType type, uint64_t bits);  // as much of it as the type has
+CalcValue calc_int(CalcType type, uint64_t bits);  // cut to the type's bits
 CalcValue calc_float(CalcType type, double f);     // must be exact already
 uint64_t calc_bits(CalcValue v);
 CalcValue calc_from_bits(CalcType type, uint64_t bits);
 // as a cast, with saturation as on the device; rounding: FE_…
 CalcValue calc_convert(CalcValue v, CalcType to, int rounding);
 
-// A device on which functions run; NULL: none. ran: it has computed something; missed: it could
-// not.
+// A device on which functions run; NULL: none. ran: it has computed a result; missed: it failed to.
 typedef struct CalcDevice {
   bool (*run)(const char *kind, const char *ptx, const uint64_t arguments[3], uint64_t *bits,
               char *name, size_t size);
@@ -42,7 +41,7 @@ typedef struct CalcDevice {
   char name[128];
 } CalcDevice;
 
-// An expression; x: what the name x stands for, NULL: nothing
+// An expression; x: the value of the name x, NULL: it has none
 typedef struct CalcQuestion {
   const char *text;
   const CalcValue *x;
@@ -58,10 +57,10 @@ typedef struct CalcCall {
   unsigned count;
   CalcDevice *device;
 } CalcCall;
-// The result, or false with the reason; notes: what deserves to be said ("overflow").
+// The result, or false with the reason; notes: remarks for the user ("overflow").
 bool calc_call(const CalcCall *c, CalcValue *out, Str *notes, Error *err);
-// A module with a kernel that computes the function, on one line; letters: of its arguments. false:
-// it has none, every device does the same.
+// A module with a kernel that computes the function, on one line; letters: the types of its
+// arguments. false: it has no such kernel, because all devices compute the same.
 bool calc_ptx(const char *name, const char *letters, CalcType result, Str *out);
 // kind: cpu or gpu
 bool calc_on_device(const char *kind, const char *ptx, const uint64_t arguments[3], uint64_t *bits,

@@ -1,4 +1,5 @@
-// Answers of the calculator: an expression, or whether a condition over x fits each of some values.
+// Answers of the calculator: the value of an expression, or for each of some values x whether it
+// meets a condition.
 #include "view/calc.h"
 #include "view/internal.h"
 

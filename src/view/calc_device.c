@@ -91,7 +91,7 @@ bool calc_on_device(const char *kind, const char *ptx, const uint64_t arguments[
   pthread_mutex_lock(&lock);
   if (child.fd < 0 && !child.failed) {
     bool gpu = !strcmp(kind, "gpu");
-    // where there is no GPU the virtual device does what it would do
+    // without a GPU the virtual device computes in its place
     child.failed = !start(gpu ? "gpu" : "cpu") && !(gpu && start("cpu"));
   }
   bool ok = child.fd >= 0 && ask(ptx, arguments, bits);

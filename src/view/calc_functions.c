@@ -1,5 +1,5 @@
-// The functions of calc_functions.def. Those of one family (__fadd_rn, __fadd_rz …) are told apart
-// by their names, so that each is written once.
+// The functions of calc_functions.def. One C function serves a whole family (__fadd_rn, __fadd_rz
+// …) and reads the variant from the name.
 #include "view/calc.h"
 
 #include <fenv.h>

@@ -62,8 +62,8 @@ static bool arithmetic(const char *name, const char *round, CalcType type, unsig
   return true;
 }
 
-// __float2int_rz, __ll2double_rn …; the last bits of bfloat16 conversions are not those of all
-// devices' instructions
+// __float2int_rz, __ll2double_rn …; not bfloat16: the last bits of its conversions differ between
+// devices
 static bool conversion(const char *name, const char *round, CalcType from, CalcType to, Str *out) {
   if (!strchr(name, '2') || from == CALC_BFLOAT || to == CALC_BFLOAT) return false;
   str_printf(out, "cvt.%s%s.%s.%s %%r, %%a;", round, calc_is_float(to) ? "" : "i", types[to],

@@ -94,7 +94,7 @@ static bool read_allocations(ViewDesk *d, Error *err) {
                         .kind = copy(view_column_text(&r, 5)),
                         .freed = view_column(&r, 6) != 0};
     x.own = is_own(x.name);
-    if (x.base + x.size < x.base) x.size = 0;  // no such allocation can be
+    if (x.base + x.size < x.base) x.size = 0;  // such an allocation cannot exist
     if (x.size > d->largest) d->largest = x.size;
     vec_push(&d->allocations, x);
     u64map_put(&d->allocation_of_id, x.id, (void *)(uintptr_t)d->allocations.len);
@@ -126,7 +126,7 @@ void view_say_what_is_missing(const ViewDesk *d) {
 
 void view_desk_begin(ViewDesk *d) { store_set_deadline(d->store, QUESTION_SECONDS); }
 
-// Who keeps the file open then keeps its writer from putting all of it into one file at the end.
+// Callers must not keep such a file open: its writer could not merge it into one file at the end.
 bool view_is_being_written(ViewDesk *d) {
   pid_t pid = (pid_t)view_one(d,
                               "SELECT value FROM meta WHERE key = 'pid' AND 'no' = (SELECT value "

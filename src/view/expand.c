@@ -8,7 +8,7 @@
 
 enum { SAID_MOST = 4000 };
 
-// What it wrote to standard error, and whether it succeeded.
+// Returns whether it succeeded; *said: its output.
 static bool run_expand(const char *path, const char *launch, const char *out, Str *said) {
   int ends[2];
   if (pipe(ends) != 0) return false;

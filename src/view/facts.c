@@ -1,4 +1,4 @@
-// What an answer refers to: sites, launches, allocations and steps, described beside it.
+// Describes the sites, launches, allocations and steps that an answer refers to.
 #include "view/internal.h"
 
 void view_facts_op(ViewDesk *d, ViewFacts *f, const TraceOp *op, uint32_t allocation) {
@@ -89,11 +89,11 @@ void view_allocation_json(ViewDesk *d, const ViewAllocation *a, Str *out) {
   str_add(out, "}");
 }
 
-// Headers of the toolkit and of the system: atomicAdd is a function of one. People want to see
+// Headers of the toolkit and of the system, which define atomicAdd, for example. People want to see
 // their own line.
 static bool is_system_header(const char *file) {
   size_t n = strlen(file);
-  // wg_watch is a function of one, too
+  // it defines wg_watch
   if (n >= 12 && !strcmp(file + n - 12, "/warpgrind.h")) return true;
   return file[0] == '/' && strstr(file, "/include/") &&
          (strncmp(file, "/usr/", 5) == 0 || strncmp(file, "/opt/", 5) == 0 || strstr(file, "cuda"));

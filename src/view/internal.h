@@ -9,7 +9,7 @@
 #include "trace/trace.h"
 #include "view/view.h"
 
-// --- request.c: what was asked, and whether it makes sense ---
+// --- request.c: the question and its parameters, checked ---
 enum { VIEW_PARAMETERS = 16, VIEW_VALUE_MAX = 512, VIEW_VALUES_MAX = 8192 };
 typedef struct ViewRequest {
   const char *path;  // "/api/thread"
@@ -43,26 +43,26 @@ typedef struct ViewAllocation {
 } ViewAllocation;
 typedef struct ViewDesk {
   Store *store;
-  sqlite3 *db;  // its
+  sqlite3 *db;  // the store's
   const char *path;
   TraceReader *trace;  // NULL: no_trace says why
   Error no_trace;
   bool live;                        // it is being written
-  bool without_facts;               // answers about operations alone; see static.c
+  bool without_facts;               // answers only about operations; see static.c
   VEC(ViewAllocation) allocations;  // by process, base, id
   uint64_t largest;                 // allocation
   U64Map sites;                     // JSON of each that was asked for
   // by id of the launch; desk.c reads them once: the tables have no index
   U64Map step_of_launch, findings_of_launch;
   bool launches_read;
-  // by id of the allocation: JSON of what its elements are, the parameter it was given as; types.c
+  // by id of the allocation: JSON of its elements' type, the parameter it was passed as; types.c
   U64Map types, given;
   U64Map allocation_of_id;  // index plus 1
   bool types_read;
   const ViewSources *sources;  // which may be shown; NULL: only those with a proof
   VEC(char *) files;           // of the sites' places; see source.c
   bool files_read;
-  // the last one that was asked for
+  // the last answer
   struct {
     uint32_t launch, step, process;
     bool known;
@@ -71,7 +71,7 @@ typedef struct ViewDesk {
   char *run_error;
 } ViewDesk;
 ViewDesk *view_desk_open(const char *path, Error *err);
-void view_desk_begin(ViewDesk *d);  // a question: it has its time from now on
+void view_desk_begin(ViewDesk *d);  // a question: its time limit starts now
 // on standard error: the end of the run, where the file lacks it
 void view_say_what_is_missing(const ViewDesk *d);
 void view_desk_close(ViewDesk *d);
@@ -79,7 +79,8 @@ bool view_is_being_written(ViewDesk *d);  // by a program that still runs
 const ViewAllocation *view_allocation(const ViewDesk *d, uint32_t id);
 uint64_t view_step_of_launch(ViewDesk *d, uint32_t launch);  // id; 0: none
 uint64_t view_findings_of_launch(ViewDesk *d, uint32_t launch);
-// The one an address was in when something with that id happened: ids grow with time.
+// The allocation that contained an address when the event with id `before` happened: ids grow with
+// time.
 const ViewAllocation *view_allocation_at(const ViewDesk *d, uint32_t process, uint64_t address,
                                          uint64_t before);
 
@@ -104,8 +105,7 @@ uint64_t view_one(ViewDesk *d, const char *sql, const char *kinds, ...);
 // the kind of a step as the page calls it: a variable's initial value is a copy in the file
 #define STEP_KIND "CASE WHEN call LIKE 'initial value%' THEN 'initial value' ELSE kind END"
 
-// --- facts.c: what is said along with operations: their launches, sites and allocations, each once
-// ---
+// --- facts.c: describes the launches, sites and allocations of operations, each once ---
 typedef struct ViewFacts {
   U64Map sites, launches, allocations, steps;
 } ViewFacts;
@@ -118,16 +118,16 @@ void view_allocation_json(ViewDesk *d, const ViewAllocation *a, Str *out);
 // [[function, file, line, inlined], …]
 void view_stack_json(ViewDesk *d, uint64_t stack, Str *out);
 
-// --- types.c: what the program calls the type of an element ---
-// Of parameter number `index` (from 0) of "bsmerge(int*, int const*, int, int)", without the
-// pointer. false: not known.
+// --- types.c: the program's names for the types of elements ---
+// The type of parameter number `index` (from 0) of "bsmerge(int*, int const*, int, int)", without
+// the pointer. false: not known.
 bool view_parameter_type(const char *readable, unsigned index, char *out, size_t size);
 // "ld.global.v4.f32 …": "f32", 4
 void view_instruction_type(const char *text, char *type, size_t size, unsigned *vector);
-// What a buffer's elements are: "type":"float", "type_id" of the types, "why": who says so, "dims".
-// NULL: not known.
+// The type of a buffer's elements: "type":"float", "type_id" of the types, "why": the source of
+// this fact, "dims". NULL: not known.
 const char *view_buffer_type(ViewDesk *d, uint32_t allocation);
-// the name of the parameter that a kernel had it as first; NULL: not known
+// the name of the parameter that first passed the buffer to a kernel; NULL: not known
 const char *view_buffer_given(ViewDesk *d, uint32_t allocation);
 
 // --- code.c ---
@@ -137,7 +137,8 @@ bool view_unpack(ViewRows *r, int bytes, int data, Str *out);
 // --- source.c ---
 int view_file_number(ViewDesk *d, const char *file);       // -1: not one of the places'
 const char *view_file_name(ViewDesk *d, uint32_t number);  // NULL: there is no such number
-// The text of a source that may be shown, and where it is; false: err says why it may not.
+// view_source_read: the text of a source that may be shown, and its path; false: err says why it
+// may not.
 bool view_load_run(ViewDesk *d);  // d->run; false: d->run_error says why not
 bool view_source_read(ViewDesk *d, const char *file, Str *text, Str *real, Error *err);
 

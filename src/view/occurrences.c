@@ -1,12 +1,11 @@
-// All operations that a finding is about, looked for in the recording: the finding itself keeps the
-// first one and counts the others.
+// Searches the recording for all operations that a finding is about: the finding itself keeps only
+// the first one and counts the others.
 #include "view/ops.h"
 
 enum { LOOK_MS = 400, MOST = 2000, RANGES = 1 << 16 };
 
-// What is wrong with an operation: a tool refused it, it is outside of every buffer or of its
-// variable, it reads memory that was never written, or it races. Found out by looking at the
-// finding's own operation.
+// The mistake of an operation: a tool refused it, it is outside of every buffer or of its variable,
+// it reads memory that was never written, or it races. The finding's own operation shows which.
 typedef enum { OF_REFUSED, OF_OUTSIDE, OF_BEYOND, OF_UNWRITTEN, OF_RACE, OF_NOTHING } What;
 
 typedef struct Search {
@@ -144,8 +143,8 @@ static void find_variable(Search *s, uint64_t site, uint64_t kernel) {
   view_rows_end(&r);
 }
 
-// The sites to look at: the finding's, or where the value that it is about was read. 0: nothing in
-// the recording shows it.
+// Chooses the sites to search: the finding's own, or the one that read the value it is about. 0:
+// the recording shows neither.
 static uint32_t choose_sites(Search *s, uint64_t launch, const uint64_t *candidates,
                              uint32_t *sites) {
   Error err = {{0}};

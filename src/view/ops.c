@@ -42,7 +42,7 @@ static void hex(Str *out, const uint8_t *bytes, uint32_t n) {
   }
 }
 
-// Most of the time of an answer goes into writing numbers; with printf it was half of it.
+// Not printf: it took half of an answer's time.
 static void digits_of(Str *out, uint64_t n) {
   char text[20], *at = text + sizeof text;
   do *--at = (char)('0' + n % 10);
@@ -63,7 +63,7 @@ static void value_json(Str *out, bool known, const uint8_t *bytes, uint32_t n) {
 // [record, lane, kind, step, launch, thread, site, bytes, address, value, old, flags, allocation,
 // offset] address: null where it has none; values: bytes as they are in memory; flags: 1 the value
 // follows from what was written before, 2 shared memory, 4 local memory, 8 races with another of
-// the list, 16 a tool found it to be bad and it was not made
+// the list, 16 a tool refused it, and it was not executed
 static void op_json(ViewDesk *d, ViewFacts *facts, const TraceOp *op, uint32_t process, bool races,
                     Str *out) {
   const ViewAllocation *in = op->has_address && op->space == 0
@@ -149,8 +149,8 @@ static void races_of_launch(TracePairs *p, const TraceOps *ops, uint32_t first, 
   free(places);
 }
 
-// Operations of a list that nothing orders against another one of the same launch. What is not
-// found within a moment is left out: it is a hint, like that of conflicts.
+// Operations of a list that are unordered with another one of the same launch. Stops after a short
+// time with what it has: the result is a hint, like that of conflicts.
 bool *view_find_races(ViewDesk *d, const TraceOps *ops) {
   bool *out = mem_alloc(ops->n + 1);
   uint64_t end = d->without_facts ? UINT64_MAX : clock_ns() + RACES_MS * 1000000ull;
@@ -259,8 +259,7 @@ static bool find_in_element(ViewDesk *d, const Question *of, const Wanted *w, in
                              &sought, index, err);
 }
 
-// The number of the first operation that is wanted; -1: none of those that were looked at in a
-// moment.
+// The number of the first operation that is wanted; -1: not found within a short time.
 static bool find(ViewDesk *d, const Question *of, const Wanted *w, int64_t *index, Error *err) {
   if (!of->of_thread && (w->by_step || (w->by_record && w->record)))
     return find_in_element(d, of, w, index, err);
@@ -295,7 +294,7 @@ static void answer_page(ViewDesk *d, ViewRequest *q, ViewAnswer *a, const Questi
   int64_t index = -1;
   if (w.by_record || w.by_address || w.by_step) {
     bool found = find(d, of, &w, &index, &err);
-    if (found && index < 0 && w.nsites) {  // what was found there is about another instruction
+    if (found && index < 0 && w.nsites) {  // another instruction made the access there
       w.nsites = 0;
       found = find(d, of, &w, &index, &err);
     }
@@ -320,7 +319,7 @@ void view_answer_thread(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   answer_page(d, q, a, &of);
 }
 
-// Sites of a line of a file, of the record tool and others.
+// Sites of a line of a file, those of the record tool and those of others.
 static uint32_t *sites_of_line(ViewDesk *d, uint64_t file, uint64_t line, uint32_t *n) {
   VEC(uint32_t) all = {0};
   const char *path = view_file_name(d, (uint32_t)file);
@@ -401,8 +400,8 @@ bool view_others_of(ViewDesk *d, const TraceOp *op, uint64_t threads_of_block, T
   return true;
 }
 
-// {"of":[[index, [op, …]], …]}: index counts from skip. What is not found within a moment is left
-// out: it is a hint.
+// {"of":[[index, [op, …]], …]}: index counts from skip. Stops after a short time with what it has:
+// the result is a hint.
 void view_answer_operation(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   uint64_t record = view_number(q, "record", INT64_MAX), lane = view_number(q, "lane", 31);
   if (q->error.text[0] || !has_trace(d, a)) return;

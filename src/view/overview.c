@@ -1,4 +1,4 @@
-// The run as a whole: what it was, its launches and copies in order, its buffers.
+// The run as a whole: its facts, its launches and copies in order, its buffers.
 #include "view/internal.h"
 
 enum { FLOW_MOST = 100000, BUFFERS_MOST = 100000 };
@@ -62,8 +62,8 @@ static void kernel_names(ViewDesk *d, ViewAnswer *a) {
   str_add(&a->body, "}");
 }
 
-// Which buffers the launches of a page use, in order of the launches: one look at the table, which
-// has no index. uses: TRACE_READS, TRACE_WRITES; 0: it was only given it
+// The buffers that the launches of a page use, in order of the launches: read in one pass, because
+// the table has no index. uses: TRACE_READS, TRACE_WRITES; 0: only passed as an argument
 typedef struct Use {
   uint32_t launch, allocation, uses;
 } Use;
@@ -71,7 +71,7 @@ typedef struct UseList {
   ViewDesk *desk;
   Use *data;
   uint32_t len, cap;
-  uint32_t launch;  // that is looked at
+  uint32_t launch;  // being read now
 } UseList;
 
 static int by_launch(const void *a, const void *b) {
@@ -109,8 +109,8 @@ static void read_given(ViewDesk *d, uint64_t first, uint64_t last, UseList *out)
   }
 }
 
-// Launches whose uses the file does not have: of a run that is still going on, or of an older
-// version. Looking at all of them would take too long.
+// Reads the uses of launches from the recording if the file lacks them: the run still goes on, or
+// an older version recorded it. Stops after LOOK_MS: all launches would take too long.
 static void look_at_launches(ViewDesk *d, uint64_t first, uint64_t last, UseList *out) {
   enum { LOOK_MS = 300 };
   Error err = {{0}};
@@ -168,7 +168,8 @@ static uint64_t allocation_id(const ViewDesk *d, uint32_t process, uint64_t addr
   return x && !x->own ? x->id : 0;
 }
 
-// Copies of initial values into variables that are not the program's are no steps of it.
+// Copies of initial values into variables of the compiler or Warpgrind are not steps of the
+// program.
 #define STEPS_SHOWN \
   "step s WHERE NOT (coalesce(s.call, '') = 'initial value of a variable' AND s.destination IN " \
   "(SELECT base FROM allocation WHERE kind = 'variable' AND (name LIKE '$str%' OR name LIKE " \

@@ -1,6 +1,5 @@
-// A buffer as numbers for pixels. Each pixel stands for pool_x elements of pool_y rows; of those it
-// says the smallest and the largest, so that one element that is unlike the others is seen however
-// small the picture is.
+// A buffer as numbers for pixels. Each pixel stands for pool_x elements of pool_y rows and gives
+// their smallest and largest, so that a single odd element is visible however small the picture is.
 #include "view/internal.h"
 #include "view/numbers.h"
 
@@ -77,7 +76,7 @@ static void add(Pixel *p, const uint8_t *value, const uint8_t *known, ViewElemen
   }
 }
 
-// Of pictures of the last write: the latest step that wrote to the element.
+// For pictures of the last write: adds the latest step that wrote to the element.
 static void add_writer(Pixel *p, const uint32_t *writer, const uint8_t *known, unsigned bytes) {
   uint32_t last = 0;
   bool outside = false;
@@ -118,7 +117,7 @@ static void part_add(Pixel *to, const Part *p, uint64_t at, ViewElement t) {
   if (p->writer) add_writer(to, p->writer + at, p->known + at, view_element_bytes[t]);
   else add(to, p->value + at, p->known + at, t);
 }
-// Whether a picture of last writes is asked for.
+// Does the request ask for a picture of last writes?
 static bool of_writes(ViewRequest *q) {
   const char *of = view_text(q, "of");
   return of && !strcmp(of, "writes");
@@ -205,7 +204,7 @@ void view_answer_picture(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
 }
 
 // The elements of one pixel that make it look as it does: {"low":index,"high":index,"nan":index …},
-// each the first of its kind; what it has none of is left out.
+// each the first of its kind; kinds that it lacks are left out.
 void view_answer_pixel(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   enum { ELEMENTS_MOST = 16 << 20 };
   static const struct {
@@ -337,7 +336,7 @@ void view_answer_watches(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   view_rows_ok(&r, a);
 }
 
-// What each thread said last.
+// The last value that each thread passed to wg_watch.
 typedef struct Watched {
   uint8_t *value, *known;
   uint64_t threads;
@@ -350,8 +349,8 @@ static void take_value(void *user, uint64_t thread, const uint8_t *value) {
   w->known[thread] = 1;
 }
 
-// Where a thread's dot is: in a row of `width` threads after the other, or, with layout 1, at its
-// place in the grid, slices of z below each other.
+// The place of a thread's dot: in rows of `width` threads, or, with layout 1, at its place in the
+// grid, slices of z below each other.
 typedef struct Layout {
   uint64_t grid[3], block[3], width, rows;
   bool by_place;

@@ -1,4 +1,4 @@
-// What tools measured in the run, as the JSON report has it, and the sources it is about.
+// The tools' measurements of the run, as in the JSON report, and the sources that they refer to.
 #include "view/internal.h"
 
 #include "report/report.h"
@@ -17,7 +17,7 @@ static void add_source(ViewDesk *d, const char *path, Str *s) {
   str_free(&text);
 }
 
-// Each file once that a line was measured in.
+// Adds each file with a measured line once.
 static void add_sources(ViewDesk *d, Str *s) {
   StrMap seen = {0};
   uint32_t n = 0;

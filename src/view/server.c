@@ -1,5 +1,5 @@
-// The server: loopback only, GET only, only for who knows the token of the address (token.c), and
-// only for a browser that calls it by its own name. libmicrohttpd is loaded when it is needed: the
+// The server: loopback only, GET only, only for visitors who know the token of the address
+// (token.c), and only under its own host name. libmicrohttpd is loaded when it is needed: the
 // command itself does not depend on it.
 #include "view/server.h"
 
@@ -213,7 +213,7 @@ static void on_connection(void *server, struct MHD_Connection *c, void **visitor
   else view_visitor_leave(&s->visitors, *visitor, descriptor_of(c));
 }
 
-// It has shown the token: it may be idle for longer.
+// The connection has shown the token: it may be idle for longer.
 static void welcome(Server *s, struct MHD_Connection *c) {
   const union MHD_ConnectionInfo *info = http.MHD_get_connection_info(
       c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
@@ -264,7 +264,7 @@ static void answer_expand(Server *s, struct MHD_Connection *c, ViewAnswer *a) {
   if (!path) return;
   Desks *f = &s->files[1];
   pthread_mutex_lock(&s->lock);
-  // desks of the one before are not in use any more, or are left open
+  // idle desks of the previous expanded run are dropped, but not closed
   for (int i = 0; i < DESKS; i++)
     if (!f->busy[i]) f->desks[i] = NULL;
   f->path = path;
@@ -317,7 +317,7 @@ static bool is_working(Server *s) {
   return yes;
 }
 
-// Questions are given up. One that does not notice is left to end with the process.
+// Stops all questions. One that does not notice ends with the process.
 static void stop(Server *s, struct MHD_Daemon *daemon) {
   enum { PATIENCE_MS = 400, PAUSE_MS = 20 };
   s->ending = true;

@@ -1,5 +1,5 @@
-// What the server consists of: server.c answers requests, token.c knows who may ask, visitors.c
-// limits those who have not shown the token.
+// The parts of the server: server.c answers requests, token.c checks who may ask, visitors.c limits
+// connections that have not shown the token.
 #ifndef WG_VIEW_SERVER_H
 #define WG_VIEW_SERVER_H
 
@@ -36,7 +36,7 @@ typedef struct ViewBackground ViewBackground;
 ViewBackground *view_background_start(const char *path);
 void view_background_stop(ViewBackground *b);                   // it gives up soon; NULL: nothing
 void view_background_resume(ViewBackground *b);                 // goes on where it was stopped
-void view_background_question(ViewBackground *b, bool begins);  // or ends; the search gives way
+void view_background_question(ViewBackground *b, bool begins);  // or ends; the search pauses
 void view_answer_race_state(ViewBackground *b, ViewAnswer *a);
 
 // --- compare.c ---

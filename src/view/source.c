@@ -35,8 +35,8 @@ const char *view_file_name(ViewDesk *d, uint32_t number) {
   return number < d->files.len ? d->files.data[number] : NULL;
 }
 
-// O_PATH opens nothing: devices and pipes do not notice. The real path is the one the descriptor
-// has, whatever links led to it.
+// O_PATH has no effect on devices and pipes. The real path comes from the descriptor, after all
+// links.
 static int find_file(const char *path, Str *real) {
   char link[64], name[4096];
   struct stat st;
@@ -61,7 +61,7 @@ static int find_proved(ViewDesk *d, const char *file, Str *real) {
     const char *name = view_column_text(&r, 0), *proof = view_column_text(&r, 1);
     if (!name || !proof || name[0] != '/' || !run_source_is_proved(name, proof)) continue;
     fd = find_file(name, real);
-    if (fd >= 0 && strcmp(real->data, name) != 0) {  // a link has come between
+    if (fd >= 0 && strcmp(real->data, name) != 0) {  // a link has been put in its way since
       close(fd);
       fd = -1;
     }
@@ -83,8 +83,8 @@ static int find_below(const char *path, const char *folder, Str *real) {
   return -1;
 }
 
-// The file itself if it lies below the folder; else the longest end of its path that is there:
-// sources of another machine.
+// Opens the file itself if it lies below the folder. Otherwise, for sources of another machine, the
+// longest end of its path that exists there.
 static int find_in_folder(const char *file, const char *folder, Str *real) {
   if (strlen(file) >= PATH_MAX) return -1;
   int fd = file[0] == '/' ? find_below(file, folder, real) : -1;
@@ -125,7 +125,7 @@ static uint64_t hash_of(const Str *text) {
   return h;
 }
 
-// What a reader must know about the text; NULL: nothing.
+// The warning that a reader needs for the text; NULL: none.
 static const char *warning_of(ViewDesk *d, const char *file, const Str *text, bool kept) {
   ViewRows r = view_rows(d, "SELECT hash, newer FROM source_file WHERE path = ? LIMIT 1", "t",
                          file);

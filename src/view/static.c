@@ -1,7 +1,7 @@
 // A page without a server: the page, and beside it the answers it may ask for, in files that a
 // browser loads as scripts (it would not let a page from a file read others). Answers are those of
 // the server, put together in pieces: data/run.js has all that is not about operations;
-// data/t-LAUNCH-N.js 256 threads of a launch; data/e-BUFFER-N.js what touched 4096 bytes of a
+// data/t-LAUNCH-N.js 256 threads of a launch; data/e-BUFFER-N.js the operations on 4096 bytes of a
 // buffer; data/b-BUFFER.js its contents after each step that changed them. viewer/src/run/static.ts
 // reads them.
 #include "base/sizes.h"
@@ -107,7 +107,7 @@ static bool add_pages(Writer *w, Str *to, const char *question) {  // until ther
   }
 }
 
-// Whether threads of the launch may race: asking each of them takes long.
+// May threads of the launch race? Only then each is asked, which takes long.
 static bool may_race(ViewDesk *d, uint32_t launch) {
   return !view_one(d, "SELECT count(*) FROM meta WHERE key = 'races_found'", "") ||
          view_one(d, "SELECT count(*) FROM race_found WHERE launch = ?", "i", (int64_t)launch);

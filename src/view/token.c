@@ -1,5 +1,5 @@
-// The token in the address of the page: who does not know it gets nothing. It is new for each
-// server.
+// The token in the address of the page: requests without it are refused. Each server makes a new
+// one.
 #include "view/server.h"
 
 #include <sys/random.h>

@@ -72,7 +72,7 @@ void view_instruction_type(const char *text, char *type, size_t size, unsigned *
   }
 }
 
-// What is known of a buffer's elements, as JSON without its braces.
+// Keeps the facts about a buffer's elements, as JSON without its braces.
 static void put_type(ViewDesk *d, uint64_t allocation, const char *name, uint64_t id,
                      const char *why, const char *dims) {
   Str s = {0};
@@ -86,8 +86,8 @@ static void put_type(ViewDesk *d, uint64_t allocation, const char *name, uint64_
   str_free(&s);
 }
 
-// Instructions that are all of one floating-point type, and no vectors, say what they access;
-// integers and vectors may be copies of anything. By kernel << 16 | parameter.
+// If all instructions on a parameter have one floating-point type, and none is a vector, that is
+// its type; integers and vectors may copy anything. By kernel << 16 | parameter.
 static void read_instruction_types(ViewDesk *d, U64Map *out) {
   static char various[] = "";
   ViewRows r = view_rows(
@@ -109,9 +109,8 @@ static void read_instruction_types(ViewDesk *d, U64Map *out) {
   }
 }
 
-// From the first launch that was given the buffer: its parameter's name, and, where the run file
-// has no types (older ones, and runs that are not finished), what its signature or instructions
-// say.
+// Reads from the first launch that got a buffer the name of its parameter. If the run file has no
+// types (older ones, unfinished runs), also the type that the signature or instructions show.
 static void read_given(ViewDesk *d) {
   enum { ROWS = 400000 };
   U64Map instructions = {0};
@@ -138,7 +137,7 @@ static void read_given(ViewDesk *d) {
   u64map_free(&instructions);
 }
 
-// Pointers that a buffer of pointers holds lead to buffers of what they point to.
+// Follows the pointers in a buffer: the buffers they lead to have elements of the pointed-to type.
 static void follow_pointers(ViewDesk *d, uint32_t allocation, const char *type) {
   enum { BYTES = 64 << 10 };
   const ViewAllocation *a = view_allocation(d, allocation);

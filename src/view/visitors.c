@@ -1,6 +1,6 @@
-// Connections that have not shown the token yet. They are few and short-lived, so that nobody can
-// hold up others by opening many and saying nothing: each must show the token within seconds, and a
-// new one replaces the oldest when there is no room.
+// Connections that have not shown the token yet. Limits keep silent connections from blocking
+// others: each must show the token within seconds, and a new one replaces the oldest when there is
+// no room.
 #include "view/server.h"
 
 #include <sys/socket.h>
@@ -32,7 +32,7 @@ ViewVisitor *view_visitor_enter(ViewVisitors *v, int fd) {
 void view_visitor_leave(ViewVisitors *v, ViewVisitor *x, int fd) {
   pthread_mutex_lock(&v->lock);
   if (x && x->used && x->fd == fd)
-    *x = (ViewVisitor){.used = false};  // else its place was given to another
+    *x = (ViewVisitor){.used = false};  // else another connection has its place
   pthread_mutex_unlock(&v->lock);
 }
 

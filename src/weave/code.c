@@ -1,5 +1,5 @@
-// Building instructions. What is emitted has no form yet; the module is verified when all passes
-// are done.
+// Builds instructions. Emitted instructions have no form yet; the module is verified after all
+// passes.
 #include "weave/pass.h"
 
 // The opcode is the longest name the mnemonic begins with; the rest are modifiers.
@@ -144,8 +144,8 @@ static PtxOperand opd_list(Code *c, PtxVar *const *vars, unsigned n) {
   return o;
 }
 
-// Lanes the guard stops go around the call: arguments are stored and the call is made by the same
-// lanes. Never call.uni, a probe runs wherever its instruction does.
+// Lanes that the guard stops branch around the call, so that the same lanes store the arguments and
+// make the call. Never call.uni: a probe runs wherever its instruction does.
 void code_call_value(Code *c, PtxFunc *f, PtxReg *result, const PtxOperand *args, unsigned nargs) {
   PtxReg *guard = c->guard;
   bool negated = c->guard_negated;
@@ -199,7 +199,7 @@ void code_call(Code *c, PtxFunc *f, const PtxOperand *args, unsigned nargs) {
   code_call_value(c, f, NULL, args, nargs);
 }
 
-// A register of a function that was inlined has another name now.
+// Inlining renames registers: the original name counts.
 bool code_is_named(const PtxReg *r, const char *name) {
   const char *given = r->original ? r->original : r->name;
   size_t n = strlen(name);

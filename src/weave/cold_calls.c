@@ -1,11 +1,11 @@
-// Calls of code out of line keep no register of the kernel.
+// Makes calls of out-of-line code keep no register of the kernel.
 //
-// A compiler of machine code gives a function that is called by name registers of its own liking,
-// and what is live in the kernel across the call lies where that function leaves it alone: it
-// decides so for the whole life of a value, and a call that is hardly ever reached makes it keep
-// the variables of the hottest loop in local memory. A function called through a pointer must keep
-// most registers as they are and puts them away itself, where it is called. So calls out of line
-// are made through a pointer.
+// For a function called by name, the machine-code compiler chooses any registers. Values of the
+// kernel that are live across the call must lie where the function leaves them alone, and a value
+// has one place for its whole life: a call that is hardly ever reached makes the compiler keep the
+// variables of the hottest loop in local memory. A function called through a pointer must preserve
+// most registers and saves them itself, when it is called. So calls out of line are made through a
+// pointer.
 #include "weave/pass.h"
 
 typedef struct Spare {
@@ -65,9 +65,9 @@ static void spare_call(Spare *s, uint32_t call) {
 }
 
 // --- kernels with many values alive ---
-// A function that is called by name leaves all registers alone that it does not use. A probe that
-// uses few leaves most of a large kernel's: it is better called by name there.
-enum { FIT = 48 };  // words live across a call that one through a pointer keeps for little
+// A function called by name preserves all registers that it does not use. A probe that uses few
+// preserves most of a large kernel's: there it is better called by name.
+enum { FIT = 48 };  // words live across a call that a call through a pointer preserves cheaply
 
 typedef struct Live {
   uint64_t *now;
@@ -102,7 +102,7 @@ static uint32_t words_live_behind(const Body *b, const IrLiveness *live, uint64_
 
 enum { MOST_SPILLED = 4000 };  // words of all calls; more take the compiler too long
 
-// Words that are live across calls out of line: across the one with the most, and of all together.
+// Words live across calls out of line: across the call with the most, and summed over all calls.
 typedef struct Crowd {
   uint32_t most, sum;
 } Crowd;

@@ -1,5 +1,5 @@
-// What a register will hold at an instruction, computed at an earlier one of the same basic block.
-// Only what follows from other registers by simple arithmetic can be.
+// Computes, at an earlier instruction of a basic block, what a register will hold at a later one.
+// Works for values that follow from other registers by simple arithmetic.
 #include "weave/pass.h"
 
 enum { DEEPEST = 10 };
@@ -26,7 +26,7 @@ static void look_for(void *ctx, PtxReg **reg, bool is_def) {
   wanted->defined |= is_def && *reg == wanted->reg;
 }
 
-// The last instruction before `at` that writes the register; UINT32_MAX: none since the first.
+// The last instruction before `at` that writes the register; UINT32_MAX: none from `first` on.
 static uint32_t written_at(const Early *e, const PtxReg *r, uint32_t at) {
   for (uint32_t i = at; i-- > e->first;) {
     Wanted wanted = {r, false};

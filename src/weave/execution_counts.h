@@ -17,7 +17,7 @@ typedef struct CountItem {
   uint32_t line;
   // first counters of blocks, a counter of threads; COUNT_NONE: none
   uint32_t block, guard, but_not;
-  uint32_t warps;  // the block that says how many warps come there
+  uint32_t warps;  // the block whose counters give the number of warps
   uint16_t n, by_class[COUNT_CLASSES], loads, stores, atomics;
   uint32_t load_bytes, store_bytes, atomic_bytes;
 } CountItem;
@@ -43,11 +43,11 @@ typedef struct Count {  // one program
   bool keeps_lanes;  // some pass wants Counting.lanes; set before the first function
 } Count;
 
-// short_sides.c: a block that has such sides, or is a part of one.
+// short_sides.c: a block with short sides, or a part of one.
 typedef struct ShortSide {
   bool has_sides;
-  uint32_t of;     // the block with the branch; IR_NONE: it is no such part
-  uint32_t first;  // of the blocks of the side, which all run equally often
+  uint32_t of;     // the block with the branch; IR_NONE: in no short side
+  uint32_t first;  // the first block of the side; all its blocks run equally often
 } ShortSide;
 
 typedef struct Counting {  // one function
@@ -65,7 +65,7 @@ typedef struct Counting {  // one function
   ShortSide *sides;             // by block
 } Counting;
 
-// The passes of tools that count call these; what the first has done is not done again.
+// The passes of all tools that count call these; only the first call does the work.
 void execution_counts_begin(Program *p);
 Counting *execution_counts_weave(Body *b);  // NULL: the function has no instructions
 void execution_counts_flush(Body *b);       // weave.c: when all passes have seen the function
@@ -86,27 +86,27 @@ uint64_t count_block_warps(const CountTable *t, const uint64_t *counters, uint32
 // --- loop_counters.c: counters of blocks in loops are kept in registers and added to
 // memory when the loop is left ---
 void count_loops_choose(Counting *w);
-// NULL: straight to memory. only: a predicate that is true in lanes whose register counts; NULL:
-// all
+// Returns NULL if the counter goes straight to memory. only: a predicate, true in lanes whose
+// register counts; NULL: all lanes.
 PtxReg *count_loops_register(Counting *w, uint32_t block, uint32_t counter, PtxReg *only);
 // A register of 32 bits, for counters that grow by less than 2^32 while a loop runs.
 PtxReg *count_loops_short_register(Counting *w, uint32_t block, uint32_t counter, PtxReg *only);
 // The same for a counter to which every lane adds its own part: their sum goes to memory.
 PtxReg *count_loops_lanes_register(Counting *w, uint32_t block, uint32_t counter);
-// n registers more are to be had there
+// Whether n more registers are free there.
 bool count_loops_has_room(const Counting *w, uint32_t block, uint32_t n);
 // --- lane_counters.c: counters of blocks in the lanes of full warps ---
-void count_lanes_open(Counting *w, uint32_t first);  // counters from there on are of blocks
-// The register that holds the counter in one lane, to be added to where `mine` says that this is
-// that lane; NULL: it has none.
+void count_lanes_open(Counting *w, uint32_t first);  // counters from `first` on are of blocks
+// The register that holds the counter in one lane. Sets `mine` in that lane, where the caller adds.
+// NULL: the counter has no lane.
 PtxReg *count_lanes_choose(Counting *w, Code *c, uint32_t block, uint32_t counter, PtxReg *mine);
 // the same, where the lane is known already
 PtxReg *count_lanes_register(Counting *w, uint32_t block, uint32_t counter);
 void count_lanes_flush(Counting *w);  // before threads end
 
-// --- short_sides.c: sides of branches that a compiler makes no branch of ---
+// --- short_sides.c: sides of branches that a compiler predicates ---
 void short_sides_find(Counting *w);
-// The executions of the sides of a block; lanes: those that reached it
+// Counts the executions of a block's sides; lanes: those that reached the block.
 void short_sides_count(Counting *w, uint32_t block, PtxReg *lanes);
 
 // --- execution_counts.c ---

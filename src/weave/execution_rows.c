@@ -1,4 +1,4 @@
-// What the counters of one module say: one row for each kernel and source line.
+// Turns the counters of one module into rows, one for each kernel and source line.
 #include "weave/execution_counts.h"
 #include "weave/execution_rows.h"
 

@@ -1,4 +1,4 @@
-// What the counters of one module say, one row per kernel and source line.
+// The counters of one module as rows, one for each kernel and source line.
 #ifndef WG_TOOLS_COUNT_ROWS_H
 #define WG_TOOLS_COUNT_ROWS_H
 

@@ -14,7 +14,7 @@ typedef struct Writes {
   Program *program;
   WovenKernel *out;
   VEC(WeaveWrite) list;
-  VEC(Reached) reached;  // for each of them
+  VEC(Reached) reached;  // by index in list
   const IrDefs *defs;
   PtxFunc *func;
   U64Map known;
@@ -25,7 +25,7 @@ typedef struct Writes {
 
 static bool is_float(PtxType t) { return ptx_type_kind(t) == KIND_FLOAT; }
 
-// A store of bits tells more by the register it takes them from.
+// For a store of untyped bits, the type of the source register tells more.
 static PtxType stored_type(const PtxInstr *in) {
   PtxType t = in->ntypes ? in->types[0] : TYPE_B8;
   unsigned value = in->op == OP_ATOM ? 2 : 1;
@@ -38,8 +38,8 @@ static PtxType stored_type(const PtxInstr *in) {
   return t;
 }
 
-// Two stores of different types through one pointer: the smaller element, and what it means is not
-// known.
+// Joins the types of two stores through one pointer. If they differ: the smaller element, with
+// unknown meaning; of two equally large ones the float.
 static PtxType join(PtxType a, PtxType b) {
   static const PtxType bits[] = {[1] = TYPE_B8, [2] = TYPE_B16, [4] = TYPE_B32, [8] = TYPE_B64};
   if (a == b) return a;
@@ -112,7 +112,7 @@ static void look_at_store(Writes *w, const IrProvenance *p, const PtxInstr *in) 
   else if (o.var->space == SPACE_GLOBAL) add_variable(w, o.var->name, stored_type(in));
 }
 
-// --- functions: whose memory they write is not followed ---
+// --- functions: only whether they write, not where ---
 
 static bool function_writes(PtxFunc *f) {
   Error err;
@@ -133,7 +133,7 @@ static bool function_writes(PtxFunc *f) {
   return found;
 }
 
-// Functions of the device runtime that write nothing that a parameter leads to. Others without a
+// Functions of the device runtime that write no memory reachable from a parameter. Others without a
 // body may launch kernels.
 static bool writes_nothing(const char *name) {
   static const char *const names[] = {"vprintf", "malloc", "free", "__assertfail"};
@@ -142,7 +142,7 @@ static bool writes_nothing(const char *name) {
   return false;
 }
 
-// 1: does not, 2: does. Of the function and of what it calls.
+// Whether the function or one that it calls writes. 1: no, 2: yes.
 static int call_writes(Writes *w, U64Map *seen, const PtxInstr *call) {
   if (call->ops[1].kind != OPD_FUNC) return 2;
   FuncInfo *info = program_callee(call);

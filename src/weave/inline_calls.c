@@ -1,10 +1,10 @@
-// Calls in kernels of functions that the compiler has not inlined: the function's body takes the
-// place of the call, so that a pass that keeps its state in registers of the kernel sees all of it.
+// Inlines calls in kernels of functions that the compiler has not inlined: the function's body
+// replaces the call, so that a pass that keeps its state in registers of the kernel sees all of it.
 //
-// Parameters and results are memory of the thread then: .param variables of the caller become
-// .local ones, and the callee's parameters are those. What cannot be inlined stays a call:
-// functions that call themselves, are called through pointers, are in another unit, or take the
-// address of a parameter; and what would make a kernel too long.
+// Parameters and results become thread-local memory: .param variables of the caller turn into
+// .local ones, which also serve as the callee's parameters. Some calls stay: of functions that call
+// themselves, are called through pointers, are in another unit, or take the address of a parameter;
+// and calls that would make a kernel too long.
 #include "weave/pass.h"
 
 enum { MOST_DEPTH = 24 };
@@ -39,7 +39,7 @@ static bool is_param_of(const PtxFunc *f, const PtxVar *v) {
   return false;
 }
 
-// Is a variable named otherwise than as the address of a load or store of the parameter space?
+// Whether a parameter is used other than as the address of a load or store in parameter space.
 static bool is_taken(const PtxOperand *o, const PtxFunc *f) {
   if (o->kind == OPD_VAR && is_param_of(f, o->var)) return true;
   for (unsigned i = 0; i < o->nlist; i++)
@@ -51,7 +51,7 @@ static bool is_param_access(const PtxInstr *in) {
   return (in->op == OP_LD || in->op == OP_ST) && in->space == SPACE_PARAM;
 }
 
-// A static variable of a function is one for all calls: it goes to the module.
+// A static variable of a function is shared by all calls: it moves to the module.
 static void lift_static(Inliner *l, PtxFunc *g) {
   PtxModule *m = l->m;
   uint32_t kept = 0;
@@ -88,7 +88,7 @@ static bool can_inline(const PtxFunc *g) {
     if (v->space != SPACE_PARAM || !v->size) return false;
   }
   for (uint32_t i = 0; i < g->nlocals; i++)
-    // one for all calls
+    // shared by all calls
     if (g->locals[i]->space != SPACE_LOCAL && g->locals[i]->space != SPACE_PARAM) return false;
   for (uint32_t i = 0; i < g->nstmts; i++) {
     if (g->stmts[i].kind == STMT_DIRECTIVE) return false;
@@ -112,7 +112,7 @@ static bool has_plain_list(const PtxOperand *o, uint32_t n) {
 
 static const PtxLoc *called_from(Inliner *l, const PtxLoc *loc, const PtxLoc *call,
                                  const char *function) {
-  if (!loc || !call) return loc ? loc : call;  // what has no line is part of the line that calls it
+  if (!loc || !call) return loc ? loc : call;  // code without a line belongs to the calling line
   PtxLoc *n = ARENA_NEW(l->a, PtxLoc);
   *n = *loc;
   if (loc->inlined_at) n->inlined_at = called_from(l, loc->inlined_at, call, function);
@@ -228,8 +228,7 @@ static void put_in_place(Inliner *l, PtxFunc *f, uint32_t at, PtxFunc *g) {
       keep_in_register(l, f, call->ops[list].list[i].var);
 }
 
-// --- a parameter that is written and read as a whole is a register: where pointers come from stays
-// visible ---
+// --- a parameter written and read as a whole becomes a register: provenance stays visible ---
 
 static bool moves_whole(const PtxInstr *in, const PtxVar *v) {
   const PtxOperand *value = &in->ops[in->op == OP_LD ? 0 : 1],
@@ -304,7 +303,7 @@ void inline_calls(PtxModule *m, uint32_t most) {
       if (!has_plain_list(&call->ops[0], g->nreturns) || !has_plain_list(&call->ops[2], g->nparams))
         continue;
       put_in_place(&l, f, i, g);
-      i--;  // calls in it are looked at as well
+      i--;  // look at the inlined calls, too
     }
   }
 }

@@ -1,9 +1,9 @@
-// Counters in the lanes of a warp, for code that a compiler makes machine code of. A register holds
-// one counter in each of its 32 lanes: a full warp counts for a block in the lane of that block,
-// which is always there, and a thread that ends adds what its registers hold to memory, 32 counters
-// with one request. An atomic operation for each execution of a block would be as expensive as the
-// block. A register has 32 bits: a warp would have to run one block for minutes, in one launch.
-// Small loops, where a block comes round most often, have registers of 64 bits (loop_counters.c).
+// Keeps counters in the lanes of a warp, for code that is compiled to machine code. A register
+// holds 32 counters, one in each lane: a full warp counts a block in that block's lane, which is
+// always active. A thread that ends adds its registers to memory, 32 counters with one request. An
+// atomic operation for each execution of a block would be as expensive as the block. A 32-bit
+// register overflows only if a warp runs one block for minutes in one launch. Small loops, which
+// repeat a block most often, have registers of 64 bits (loop_counters.c).
 #include "weave/execution_counts.h"
 
 enum { MOST_GROUPS = 16, LANES = 32, NOWHERE = 255 };
@@ -12,12 +12,12 @@ typedef struct CountLanes {
   PtxReg *slot;       // number of this lane; NOWHERE: nothing is to be counted in this launch
   uint32_t first, n;  // counters of blocks: first …
   uint32_t second;    // first instruction of the second body
-  // By counter of a block and by group of 32 blocks; NULL: not used. In which bodies it is
+  // by counter of a block and group of 32 blocks. regs NULL: not used; bodies: those that use it
   PtxReg *regs[BLOCK_COUNTERS][MOST_GROUPS];
   unsigned bodies[BLOCK_COUNTERS][MOST_GROUPS];
 } CountLanes;
 
-// Threads of functions that are called end elsewhere, and so may those of a call.
+// Needs all threads to end in this function: it must be a kernel, and its calls must return.
 static bool is_possible(const Counting *w) {
   const Body *b = w->body;
   if (!b->program->plan->spare_registers || !b->func->is_entry || !pass_alone(b->program))

@@ -1,23 +1,24 @@
-// How the launch record reaches the code.
+// Passes the launch record to the code.
 //
 // A kernel gets it as one more parameter, by value. A function cannot see its kernel's parameters,
-// and one that is called through a pointer cannot be given more of them; so every kernel that may
-// come to a function writes its record into a table of the module when it starts, in the row of its
+// and one that is called through a pointer cannot be given more of them. So every kernel that may
+// reach a function writes its record, when it starts, to a table of the module, in the row of its
 // grid (%gridid), and functions read it there. All threads of a grid write the same bytes, so no
 // thread needs to wait for another.
 //
-// Kernels launched from the device have no such parameter (twins.c). In programs that have them
-// every kernel the host launches also leaves its record in the last row, and what is launched from
-// the device takes it from there: channel and counters are the same for all launches of a module in
-// a context; only the number of the launch may be that of another one that started in the meantime.
+// Kernels launched from the device have no such parameter (twins.c). In programs with such kernels,
+// every kernel that the host launches also leaves its record in the last row, and a kernel launched
+// from the device takes it from there. Channel and counters are the same for all launches of a
+// module in a context; only the launch's number may be that of another launch that started in the
+// meantime.
 #include "weave/pass.h"
 
 enum { ROWS = 256, ROW_SHIFT = 7, LAST_ROW = ROWS << ROW_SHIFT };
 _Static_assert(sizeof(WgLaunch) <= 1 << ROW_SHIFT, "a row holds a record");
 
-// PTX 8.1 raised the size a kernel's parameters may have, from sm_70 on. A module that is near the
-// old limit becomes one of that version; before 6.4 it may hold warp instructions that newer
-// versions do not have.
+// PTX 8.1 raised the limit on the size of a kernel's parameters, from sm_70 on. A module that
+// outgrows the old limit becomes one of that version; not one before 6.4, which may hold warp
+// instructions that newer versions do not have.
 enum { OLD_LIMIT = 4096, NEW_LIMIT = 32764 };
 static uint32_t make_room(PtxModule *m, uint64_t bytes) {
   unsigned version = m->version_major * 10 + m->version_minor;
@@ -82,7 +83,8 @@ static void add_parameter(Program *p, FuncInfo *info) {
       append_param(p->declarations.data[i], new_param(p, p->declarations.data[i]));
 }
 
-// Kernels declared before they are defined, printed as they stand: there are hardly ever any.
+// Lists the declarations of kernels that are defined later: they are printed, too, and so need the
+// parameter. There are hardly ever any.
 static void list_declarations(Program *p) {
   for (uint32_t u = 0; u < p->nunits; u++)
     for (uint32_t i = 0; i < p->units[u]->nitems; i++) {
@@ -126,8 +128,8 @@ uint32_t record_reserve(Body *b, uint32_t bytes) {
   return at;
 }
 
-// Weak: the units of a program share one. The name carries what they contain, so that programs
-// linked later do not.
+// A weak variable: the units of a program share one. Its name contains a hash of their text, so
+// that programs linked later do not share it.
 static PtxVar *slot_of(Program *p, uint32_t unit) {
   if (p->slot[unit]) return p->slot[unit];
   PtxModule *m = p->units[unit];
@@ -208,7 +210,7 @@ void record_site(Code *c, PtxReg *to, uint32_t site) {
 
 void record_fill_slot(Body *b) {
   const FuncInfo *info = b->info;
-  bool leaves = b->program->launches_from_device && info->record;  // for what it launches
+  bool leaves = b->program->launches_from_device && info->record;  // for the kernels it launches
   if (!info->func->is_entry || !(info->calls_functions || leaves || info->is_twin)) return;
   Code *c = body_entry(b);
   PtxReg *value = body_temp(b, TYPE_B64, 0);
@@ -220,7 +222,7 @@ void record_fill_slot(Body *b) {
            opd_at(c, opd_reg(table_register(b)), LAST_ROW + at));
     else
       EMIT(c, "mov.u64", opd_reg(value),
-           opd_imm(0));  // a kernel without probes: none for its functions either
+           opd_imm(0));  // a kernel without probes: its functions get no record, either
     EMIT(c, "st.volatile.global.u64", opd_at(c, opd_reg(row_register(b)), at), opd_reg(value));
     if (leaves)
       EMIT(c, "st.volatile.global.u64", opd_at(c, opd_reg(table_register(b)), LAST_ROW + at),

@@ -1,8 +1,8 @@
-// Counters of blocks inside loops, kept in registers: an iteration then costs additions instead of
+// Keeps counters of blocks inside loops in registers: an iteration then costs additions instead of
 // atomic operations on memory. Lanes that count add to their own registers; when the loop is left,
-// those whose registers are not zero add them to memory. It stays exact because a loop can
-// only be left through its edges, a guarded ret, exit or trap, or a call that does not return, and
-// all of these add first. The registers have 64 bits: a loop that spins for hours counts right.
+// lanes with non-zero registers add them to memory. The counts stay exact because a loop can only
+// be left through its edges, a guarded ret, exit or trap, or a call that does not return, and all
+// of these add first. The registers have 64 bits: a loop that spins for hours counts right.
 #include "weave/execution_counts.h"
 
 // registers of 64 and of 32 bits for one outermost loop with everything inside it
@@ -41,7 +41,7 @@ static bool leaves(const CountLoops *l, const IrBlock *b, uint32_t top) {
   return false;
 }
 
-// Every way out must be one that code can be put on: not an indexed branch, not an empty block.
+// Every exit must be able to hold code: no indexed branch, no empty block.
 static bool can_be_flushed(const IrCfg *cfg, const CountLoops *l, const IrLoop *loop,
                            uint32_t top) {
   for (uint32_t i = 0; i < loop->nblocks; i++) {
@@ -98,7 +98,7 @@ void count_loops_choose(Counting *w) {
   for (uint32_t i = 0; i < cfg->nloops; i++) {
     if (cfg->loops[i].parent != IR_NONE || !can_be_flushed(cfg, l, &cfg->loops[i], i)) continue;
     l->loops[i].possible = true;
-    // a turn of a large loop takes so long that 32 bits of a lane are enough
+    // an iteration of a large loop takes so long that 32 bits of a lane are enough
     if (w->in_lanes && cfg->loops[i].nblocks > REGISTERS) continue;
     choose_blocks(cfg, l, &cfg->loops[i]);
   }
@@ -149,7 +149,8 @@ bool count_may_reduce(const Body *b) {
   return target && !strncmp(target, "sm_", 3) && atoi(target + 3) >= 80;
 }
 
-// Makes of the parts of all lanes, less those that `guard` keeps, one sum, which one lane adds.
+// Adds the parts of all lanes that `guard` lets pass: where redux.sync exists one lane adds their
+// sum, else each lane adds its own.
 static void add_sum_to_memory(Counting *w, Code *c, const Kept *k, PtxReg *guard, bool negated) {
   Body *b = w->body;
   PtxReg *sum = body_temp(b, TYPE_B32, 0), *lanes = body_temp(b, TYPE_B32, 1),
@@ -175,7 +176,7 @@ static void add_sum_to_memory(Counting *w, Code *c, const Kept *k, PtxReg *guard
   code_guard(c, NULL, false);
 }
 
-// Only lanes that `guard`, if there is one, lets pass.
+// Adds only in lanes that `guard`, if there is one, lets pass.
 static void add_to_memory(Counting *w, Code *c, const KeptLoop *loop, PtxReg *guard, bool negated) {
   PtxReg *any = body_temp(w->body, TYPE_PRED, 0), *wide = body_temp(w->body, TYPE_B64, 0);
   for (uint32_t i = 0; i < loop->n + loop->nshort; i++) {

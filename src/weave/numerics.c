@@ -1,12 +1,12 @@
-// Finds what may make a kernel's numbers differ from device to device or from run to run:
-// instructions that only promise an approximation, and those whose outcome depends on the order of
-// threads. For warpgrind gold.
+// Finds instructions that may make a kernel's numbers differ between devices or between runs: those
+// that only promise an approximation, and those whose outcome depends on the order of threads. For
+// warpgrind gold.
 #include "weave/pass.h"
 
 #include <math.h>
 
-// How far a GPU's and the virtual device's results of one instruction may be apart:
-// tests/semantics/forms.def, where both are compared.
+// The largest difference between a GPU's and the virtual device's result of an instruction:
+// tests/semantics/forms.def compares both.
 static const struct {
   PtxOp op;
   PtxMod mod;
@@ -88,7 +88,7 @@ static bool sees_time(const PtxOperand *o) {
   return false;
 }
 
-// Registers that are read: an atomic with an unread result learns nothing.
+// Notes registers that are read: an atomic whose result is unread learns nothing.
 static void note_read(void *user, PtxReg **reg, bool is_def) {
   if (!is_def) u64map_put(user, (uintptr_t)*reg, *reg);
 }

@@ -9,7 +9,7 @@ static void check_needs(const PtxFunc *f, const PtxModule *into) {
       CHECK(ptx_op_sm(f->stmts[i].instr->op) <= MAX(into->sm, 30u));
 }
 
-// Behind the probes that are there already, before the program's functions.
+// Puts the function after the probes that are there already, before the program's functions.
 static void add_function(const Program *p, uint32_t unit, PtxFunc *f) {
   PtxModule *m = p->units[unit];
   PtxFunc **funcs = ARENA_ARRAY(&m->arena, PtxFunc *, m->nfuncs + 1);
@@ -31,7 +31,7 @@ static void add_function(const Program *p, uint32_t unit, PtxFunc *f) {
   m->nitems++;
 }
 
-// Probes that this one calls come along and stand before it.
+// Also copies the probes that this one calls, and puts them before it.
 static void add_callees(Program *p, uint32_t unit, PtxFunc *f) {
   for (uint32_t i = 0; i < f->nstmts; i++) {
     if (f->stmts[i].kind != STMT_INSTR || f->stmts[i].instr->op != OP_CALL) continue;

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE  // memmem
-// What is known about the functions of a program before passes run: who calls whom, whose address
+// Collects facts about the functions of a program before passes run: who calls whom, whose address
 // is taken, for which kernel a function runs.
 #include "weave/pass.h"
 
@@ -18,8 +18,7 @@ FuncInfo *program_callee(const PtxInstr *call) {
   return i->func->is_declaration ? NULL : i;
 }
 
-// Functions of the device runtime that come back. The others that have no body here may do
-// anything.
+// Functions of the device runtime that return. Others without a body here may do anything.
 static bool is_known_to_return(const char *name) {
   static const char *const names[] = {"vprintf", "malloc", "free"};
   for (size_t i = 0; i < ARRAY_LEN(names); i++)
@@ -94,7 +93,7 @@ static void link_functions(Program *p) {
   strmap_free(&definitions);
 }
 
-// An address taken of a declaration is the definition's.
+// Code that takes a declaration's address takes the definition's.
 static void settle_addresses(Program *p) {
   for (uint32_t u = 0; u < p->nunits; u++)
     for (uint32_t i = 0; i < p->units[u]->nfuncs; i++) {
@@ -185,7 +184,7 @@ static void list_kernels(Program *p) {
     }
 }
 
-// A function is woven when a kernel that is may reach it.
+// A function is woven if a woven kernel may reach it.
 static void choose_functions(Program *p) {
   bool pointers = false;
   for (uint32_t i = 0; i < p->out->nkernels; i++) pointers |= p->out->kernels[i].instrumented;

@@ -1,15 +1,14 @@
-// Braces in a function hide what they declare. Code that is added may be in the way of that:
+// Opens braces of a function that are in the way of added code, because they hide declarations:
 //   - a label inside braces is not seen from outside, so code out of line could not return there;
 //   - a register inside braces is not seen by a check that was moved out of them;
 //   - a register inside braces hides one of the same name that a check inside them may want.
-// Such braces are taken away: what they declare moves to the top of the function, under names of
-// its own.
+// Such braces are removed: their declarations move to the top of the function, under new names.
 #include "weave/pass.h"
 
 typedef struct Scope {
   uint32_t begin, end;         // statements; end: the one after the closing brace
   uint32_t parent, outermost;  // in Scopes.list
-  bool opened;                 // of outermost scopes: it goes, with those inside it
+  bool opened;                 // of outermost scopes: it is removed, with those inside it
 } Scope;
 enum { FUNCTION_SCOPE = 0 };  // in Scopes.list: the body of the function, which stays
 
@@ -105,7 +104,7 @@ static void look_at_added(Scopes *s) {
 static void rename_declared(Body *b, const PtxStmt *s, uint32_t *count) {
   Arena *a = &b->func->module->arena;
   if (s->kind == STMT_REGS)
-    // no number at the end: %x2<5> beside %x2 is not what ptxas expects
+    // no digit at the end: ptxas does not expect %x2<5> beside %x2
     for (uint32_t i = 0; i < s->regs.count; i++)
       PTX_RENAME(&s->regs.first[i], arena_printf(a, "%sin%u_", b->program->reg_prefix, (*count)++));
   else if (s->kind == STMT_VAR)

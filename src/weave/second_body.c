@@ -3,7 +3,7 @@
 // function, so all of them see both bodies as the program's code.
 #include "weave/pass.h"
 
-// Variables that exist once stay one: parameters, and what is declared outside of inner braces.
+// Both bodies share some variables: parameters, and those declared outside of inner braces.
 typedef struct Doubling {
   PtxFunc *f, *copy;
   U64Map original;

@@ -1,4 +1,4 @@
-// Calls of code out of line across which nothing is live.
+// Spills registers around calls of out-of-line code, so that nothing is live across them.
 //
 // A value that is live across a call must lie in a register that the callee preserves, and the
 // compiler of machine code keeps it there for its whole life. Across a call through a pointer
@@ -11,12 +11,12 @@ struct Spill {
   Body *body;
   IrLiveness *live;
   uint64_t *now;   // registers live at the instruction looked at
-  bool before_it;  // now: what it reads counts, what it writes does not
+  bool before_it;  // reads add to now; else writes remove from it
   PtxVar *area;
   uint32_t *slot;  // by register: where in the area, plus 1
   PtxReg *word;    // for predicates
-  // by register: the same in all threads of the block. Such values may lie in registers that lanes
-  // share, unless they come from local memory
+  // by register: the same in all threads of the block. The compiler may keep such values in
+  // registers that lanes share, unless they come from local memory
   bool *common;
 };
 
@@ -68,7 +68,7 @@ static void take(Spill *s, Code *c, PtxReg *r) {
   } else code_load_local(c, r, from);
 }
 
-// --- values that all threads of a block have in common ---
+// --- values that are equal in all threads of a block ---
 typedef struct Sources {
   const bool *common;
   bool all;
@@ -108,7 +108,8 @@ static void note_others(void *user, PtxReg **r, bool is_def) {
   if (is_def && !d->by_common) d->others[(*r)->id] = true;
 }
 
-// Both bodies write the same registers. One that depends on itself, as those of loops do, is none.
+// A register is common if all its writes are: both bodies write the same registers. A register that
+// depends on itself, as in a loop, is not common.
 static void find_common(Spill *s) {
   const IrCfg *c = s->body->cfg;
   uint32_t n = s->body->func->nregs;

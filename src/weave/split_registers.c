@@ -1,16 +1,16 @@
-// A register of a tool for each of its values.
+// Gives each value of a tool's register a register of its own.
 //
-// Passes use the same few registers again and again. A compiler of machine code does not mind: it
-// looks at values. The virtual device says of a register what holds for all of its values: that
-// lanes have the same in it, say (vgpu/region_classes.c). So definitions that no use has in common
+// Passes use the same few registers again and again. A machine-code compiler does not mind: it
+// looks at values. The virtual device keeps one fact per register for all of its values, for
+// example that it is equal in all lanes (vgpu/region_classes.c). So definitions that share no use
 // get registers of their own.
 //
-// Nodes are definitions, and registers that live where a block begins. Nodes that one use may see
-// are united; each set of nodes becomes a register.
+// Nodes are definitions, and registers live at the beginning of a block. Nodes that reach the same
+// use are united; each set of nodes becomes a register.
 #include "weave/pass.h"
 
 typedef struct Node {
-  uint32_t parent, reg;  // of a set: its first node is its own parent
+  uint32_t parent, reg;  // the first node of a set is its own parent
 } Node;
 typedef struct Splitter {
   const IrCfg *cfg;
@@ -18,11 +18,11 @@ typedef struct Splitter {
   uint32_t nregs;      // before
   bool *is_candidate;  // by PtxReg.id
   bool *is_split;      // … it has several sets
-  uint32_t *begins;    // by block: the node of the first register that lives there
+  uint32_t *begins;    // by block: the node of the first register live at its beginning
   VEC(Node) nodes;
   uint32_t *now;  // by PtxReg.id: the node of its value
   PtxReg **own;   // by first node of a set: its register; NULL: it keeps the old one
-  bool renames;   // the second time through the code
+  bool renames;   // second pass over the code: replaces registers
   uint32_t next;  // … node of the next definition
   bool keeps;     // the instruction at hand does not replace whole values
   bool touches;   // … it has registers that are split
@@ -68,7 +68,7 @@ static bool find_candidates(Splitter *s, Arena *a) {
 
 typedef void LiveVisitor(Splitter *s, uint32_t reg, uint32_t node);
 
-// Candidates that live where block b begins, with their nodes.
+// Calls f for the candidates live at the beginning of block b, with their nodes.
 static void for_live(Splitter *s, uint32_t b, LiveVisitor *f) {
   uint32_t node = s->begins[b];
   for (uint32_t w = 0; w < s->live->words; w++)

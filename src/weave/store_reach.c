@@ -1,9 +1,8 @@
-// How far the stores of a kernel reach: each address as an expression over parameters, thread and
-// block numbers, from which the host finds at every launch between which bytes they lie. So a
-// launch that writes a part of a large buffer need not have all of it hashed again.
+// Finds how far the stores of a kernel reach. Each address becomes an expression over parameters,
+// thread and block numbers; from it the host computes, at every launch, the range of the bytes. So
+// a large buffer need not be hashed whole after a launch that writes a part of it.
 //
-// Registers that are written once are looked through; what comes out of memory, loops or conditions
-// is not known.
+// Follows registers that are written once; values from memory, loops or conditions are not known.
 #include "weave/pass.h"
 #include "weave/store_reach.h"
 

@@ -15,7 +15,7 @@ typedef struct ReachOf {
   U64Map *known;
   ReachNodes *out;
 } ReachOf;
-// The address of an access as an expression; false: it is not one that is understood.
+// Describes the address of an access as an expression; false: it has none.
 bool reach_add(const ReachOf *r, const PtxOperand *address, uint32_t bytes, ReachRoot *root);
 
 #endif

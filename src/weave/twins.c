@@ -27,8 +27,8 @@ static void point_function_at_twins(PtxFunc *f) {
       point_at_twin(&f->stmts[i].instr->ops[o]);
 }
 
-// A declaration stands first, for those that take the address; the definition last, after
-// everything it uses.
+// A declaration comes first, for code that takes its address; the definition last, after everything
+// it uses.
 static void add_to_module(PtxModule *m, PtxFunc *f) {
   PtxFunc **funcs = ARENA_ARRAY(&m->arena, PtxFunc *, m->nfuncs + 1),
           *declaration = ARENA_NEW(&m->arena, PtxFunc);

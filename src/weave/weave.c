@@ -49,7 +49,7 @@ bool weave_takes_list(const WeavePlan *plan) {
 
 static bool weave_function(Program *p, PtxFunc *f, uint32_t unit, Error *err) {
   const FuncInfo *info = func_info(f);
-  // A kernel left alone whose functions have probes must still say that it has no record.
+  // An unwoven kernel whose functions have probes must still tell them that it has no record.
   bool only_slot = f->is_entry && !info->wanted && info->calls_functions;
   if (!info->wanted && !only_slot) return true;
   for (unsigned t = 0; info->wanted && t < 32; t++)
@@ -99,7 +99,7 @@ static bool needs_writes(const Program *p) {
   return needs;
 }
 
-// activemask and what else every probe may use. The target stays.
+// Raises the PTX version for activemask and other instructions of probes. The target stays.
 static void raise_version(PtxModule *m) {
   if (m->version_major * 10 + m->version_minor < 62) {
     m->version_major = 6;

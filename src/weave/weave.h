@@ -19,12 +19,12 @@ typedef enum ToolId {
 enum { TOOL_MOST = 32 };  // sets of tools are bits of a word; arrays in structs have this size
 #define TOOL_BIT(id) (1u << TOOL_##id)
 
-// Registers of passes that run before those of tools begin so. Where one is the address of global
-// memory, it is right.
+// Registers of passes that run before those of tools begin so. An address of global memory in one
+// is always right.
 #define EARLY_REG_PREFIX "%wgint_"
 const char *tool_name(ToolId id);                                 // "count"
 bool tools_parse(const char *list, unsigned *tools, Error *err);  // "none", "count", "a,b", "all"
-bool tools_need_each_object(unsigned tools);                      // one of them: weave/pass.h
+bool tools_need_each_object(unsigned tools);  // whether one of them does: weave/pass.h
 bool tools_hear_nvtx(unsigned tools);
 
 typedef struct WeavePlan {
@@ -66,7 +66,7 @@ typedef struct Site {
   uint8_t detail;  // a number of the tool that made it, for its half inside the program
 } Site;
 
-// What a pass wants to know about a pointer parameter at each launch. The host puts it into the
+// A fact that a pass needs about a pointer parameter at each launch. The host puts it into the
 // launch record.
 enum {
   // uint64_t base, last: an access at address a is inside if a - base <= last. UINT64_MAX, 0: not
@@ -96,8 +96,8 @@ typedef struct WeaveFact {
   uint32_t accesses;
 } WeaveFact;
 
-// An expression over what a launch gives a kernel; operands come before it in the list. bytes: of
-// its result, 4 or 8. CONVERT: from a value of that size.
+// An expression over parameters, thread and block numbers and sizes of a launch; its operands
+// precede it in the list. bytes: of its result, 4 or 8. CONVERT: from a value of that size.
 typedef enum {
   REACH_CONST,
   REACH_PARAM,
@@ -113,7 +113,7 @@ typedef enum {
   REACH_OR,
   REACH_CONVERT
 } ReachOp;
-// value: a constant; x, y or z
+// value: the constant, or the dimension (0: x, 1: y, 2: z)
 typedef struct ReachNode {
   ReachOp op;
   uint16_t a, b;
@@ -130,7 +130,7 @@ typedef struct ReachRoot {
 } ReachRoot;
 
 // A pointer parameter that the kernel stores through; pointer.bytes: of an element. reach: its
-// stores; 0: where they go is not known.
+// stores; nreach 0: their addresses are not known.
 typedef struct WeaveWrite {
   WeaveFact pointer;
   PtxType type;
@@ -145,9 +145,8 @@ typedef struct WeaveWrittenVariable {
 typedef struct WovenKernel {
   const char *name;
   bool instrumented;
-  const char *reason;  // why not
-  // no tool has put anything into it, and none wants anything else of its launches: the original
-  // does the same
+  const char *reason;  // why it is not instrumented
+  // no tool has added code, and none needs its launches: the original does the same
   bool unchanged;
   uint32_t user_params, user_param_bytes;  // without ours
   uint32_t record_offset, record_bytes;    // of the added parameter; bytes 0: it has none
@@ -160,8 +159,8 @@ typedef struct WovenKernel {
   // in all; 0: the device decides.
   uint32_t loop_registers, loop_registers_most;
   bool may_recurse;  // the depth of its stack is not known from its code
-  // Order, where a pass has looked for it: it waits for the launch before it in its stream
-  // (griddepcontrol); the host may know of its effects before it ends.
+  // If a pass has looked for it: the kernel waits for the launch before it in its stream
+  // (griddepcontrol); the host may see its effects before it ends.
   bool waits_for_launch, tells_host;
   // WeavePlan.find_writes. elsewhere: also through pointers that are no parameters
   bool writes_known, writes_elsewhere;
@@ -172,7 +171,7 @@ typedef struct WovenKernel {
   // approximate: instructions whose rounding may differ between devices; order_dependent: what
   // makes its results depend on the order of threads. NULL: nothing
   const char *approximate, *order_dependent;
-  double relative_limit, absolute_limit;  // of one of those instructions between devices
+  double relative_limit, absolute_limit;  // the largest difference of one of them between devices
   const WeaveWrittenVariable *written_variables;
   uint32_t nwritten_variables;
   void *tool_data[TOOL_MOST];  // by ToolId: what a tool's pass leaves for its host.c
@@ -188,7 +187,7 @@ typedef struct Woven {
   struct CountTable *counts;   // of executions (weave/execution_counts.h); NULL: not counted
   bool uses_heap;              // a pass has put something around calls of malloc or free
   bool may_wait;               // src/gpu: the program's own code may wait for other blocks
-  const char *probe_prefix;    // what the names of probes begin with, and nothing else
+  const char *probe_prefix;    // the prefix of all names of probes, and of no others
   void *tool_data[TOOL_MOST];  // by ToolId: what a tool's pass leaves for its host.c
 } Woven;
 

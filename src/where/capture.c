@@ -33,8 +33,8 @@ static UnwindRule unpack(PackedRule p) {
                       .ra_offset = (int16_t)(p >> 48) * 8};
 }
 
-// Shared by all threads without a lock: the key is stored mixed with the rule, so that a slot two
-// threads wrote at once belongs to no address. Libraries come and go: `epoch` is part of the key
+// Shared by all threads without a lock. The stored key is mixed with the rule, so that a slot which
+// two threads wrote at once matches no address. Libraries come and go: `epoch` is part of the key
 // and changes when one was unloaded.
 enum { CACHE_BITS = 12, EPOCH_EVERY = 64 };
 static struct { _Atomic uint64_t key, rule; } cache[1 << CACHE_BITS];
@@ -65,9 +65,9 @@ static bool find_rule(uint64_t pc, bool returned, UnwindRule *out) {
   return known;
 }
 
-// A walk depends on nothing but where it starts, the rules, and the words of the stack that it
-// reads: if those are what they were, it ends as it did. A loop that launches a kernel finds its
-// stack again so, which takes a tenth of the time of a walk.
+// A walk depends only on its start, the rules, and the stack words that it reads: if these are
+// unchanged, it ends the same. A loop that launches a kernel finds its stack unchanged; checking
+// that takes a tenth of the time of a walk.
 enum { WALKS = 4, WORDS = 2 * WHERE_MAX };
 typedef struct Walked {
   uint64_t sp, fp, stack_end, epoch;
@@ -76,7 +76,7 @@ typedef struct Walked {
   } words[WORDS];
   uint64_t frames[WHERE_MAX];
   uint32_t nwords, nframes;
-  bool used_fp;  // the frame pointer it started with: else that register may hold anything
+  bool used_fp;  // the walk used its initial frame pointer; else that register may hold anything
 } Walked;
 static _Thread_local Walked walked[WALKS];
 static _Thread_local uint32_t next_walk;
@@ -108,14 +108,14 @@ static bool read_kept(const Walk *w, uint64_t at, uint64_t *out) {
   return true;
 }
 
-// A saved frame pointer matters when it is used as one: code without them saves what its caller
-// computes with.
+// A saved frame pointer matters only if the walk uses it: code without frame pointers saves an
+// ordinary value of its caller.
 static void use_fp(const Walk *w) {
   if (w->fp_from) keep_word(w, w->fp_from, w->fp);
   else w->keep->used_fp = true;
 }
 
-// As long as the words are the same, the next one is what a walk would read.
+// Compares in the order of the walk: while words are the same, a walk would read the next one, too.
 __attribute__((no_sanitize("address"))) static bool is_as_it_was(const Walked *k, const Walk *w) {
   if (!k->nframes || k->sp != w->sp || (k->used_fp && k->fp != w->fp) ||
       k->stack_end != w->stack_end ||
@@ -159,7 +159,7 @@ static bool step(Walk *w, bool returned) {
   return w->pc != 0;
 }
 
-// Where this library's own code lies. Several threads may look for it at once: they find the same.
+// The address range of this library. Several threads may look it up at once, with the same result.
 static struct { _Atomic uint64_t start, end; } ourselves;
 
 static void find_ourselves(void) {
@@ -169,7 +169,7 @@ static void find_ourselves(void) {
   ourselves.end = o.end;
 }
 
-// Libraries of ours beside it (where_hide), from the first free place on all 0.
+// Other libraries of ours (where_hide); unused entries, at the end, are 0.
 static struct { _Atomic uint64_t start, end; } hidden[16];
 
 void where_hide(const void *code) {
@@ -217,10 +217,10 @@ __attribute__((noinline)) uint32_t where_capture(uint64_t *frames, uint32_t max)
                      .stack_end = w.stack_end,
                      .epoch = atomic_load_explicit(&epoch, memory_order_relaxed)};
   uint32_t n = 0;
-  enum { STEPS_MAX = 4 * WHERE_MAX };  // our own frames, and any circle that grows
+  enum { STEPS_MAX = 4 * WHERE_MAX };  // for our own frames; also ends a cycle whose stack grows
   for (unsigned i = 0; w.stack_end && n < max && i < STEPS_MAX && step(&w, i > 0); i++)
     if (!is_ours(w.pc)) frames[n++] = w.pc;
-  // to the end of the stack, and all of it was kept
+  // keeps the walk if it reached the end of the stack and all of its words fit
   if (n < max && n <= WHERE_MAX && w.keep->nwords <= WORDS) {
     memcpy(w.keep->frames, frames, n * sizeof *frames);
     w.keep->nframes = n;

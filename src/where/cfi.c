@@ -1,7 +1,7 @@
-// One row of a function's call frame information (.eh_frame), reduced to what a walk that follows
-// the stack and the frame pointer needs. Reads the tables of loaded objects in place; every read is
-// bounded by the length of its entry. The format: DWARF 5, 6.4, and "Exception Frames" of the Linux
-// Standard Base.
+// Reads one row of a function's call frame information (.eh_frame), reduced to what a walk that
+// follows the stack and the frame pointer needs. Reads the tables of loaded objects in place; every
+// read is bounded by the length of its entry. The format: DWARF 5, 6.4, and "Exception Frames" of
+// the Linux Standard Base.
 #include "base/reading.h"
 #include "where/internal.h"
 
@@ -252,8 +252,8 @@ static bool run_instructions(const Cie *c, Reading r, uint64_t loc, uint64_t pc,
   return !r.bad;
 }
 
-// The entry of the function that holds pc, through the sorted table every linker writes (offsets of
-// 4 bytes).
+// Finds the entry of the function that holds pc, in the sorted table that every linker writes
+// (offsets of 4 bytes).
 static const uint8_t *find_fde(const UnwindObject *o, uint64_t pc) {
   const uint8_t *hdr = o->eh_frame_hdr;
   enum { HDR_TABLE = PE_DATAREL | 0x0b };
@@ -303,8 +303,8 @@ bool cfi_find_rule(const UnwindObject *o, uint64_t pc, UnwindRule *out) {
     out->ra = RA_NONE;
     return true;
   }
-  // A return address that was never saved is no caller's of a walk: every function on it has made a
-  // call.
+  // Every function on a walk has made a call, and so has saved its return address: otherwise the
+  // row is unusable.
   if (row.ra != SAVED_AT_CFA || row.cfa == CFA_UNKNOWN || !fits(row.cfa_offset) ||
       !fits(row.ra_offset) || !fits(row.fp_offset))
     return false;

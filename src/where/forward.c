@@ -1,11 +1,11 @@
-// The lines of a forward pass that steps of PyTorch's backward pass belong to. Backward passes run
-// in threads of PyTorch's own, which have no Python frames.
+// Finds the lines of the forward pass that steps of PyTorch's backward pass belong to. Backward
+// passes run in PyTorch's own threads, which have no Python frames.
 //
 // PyTorch numbers the nodes of its graph as the forward pass makes them (the sequence number that
-// its profiler shows, too). Our library is loaded before PyTorch's, so that the function which
-// gives these numbers is found here first: the Python frames are kept with the number. In the
-// backward pass PyTorch says which node is being evaluated, and the node has its number. Where a
-// version of PyTorch has none of these functions nothing is known.
+// its profiler shows, too). Our library is loaded before PyTorch's, so calls of the function that
+// gives these numbers come to ours, which keeps the Python frames with the number. In the backward
+// pass PyTorch says which node is being evaluated, and the node has its number. With a version of
+// PyTorch that lacks these functions no lines are known.
 #define _GNU_SOURCE
 #include "where/internal.h"
 
@@ -18,19 +18,19 @@
 static const char current_node_name[] = "_ZN5torch8autograd16get_current_nodeEv",
                   thread_id_name[] = "_ZN2at14RecordFunction15currentThreadIdEv";
 
-// std::shared_ptr: an object, and what counts its references
+// std::shared_ptr: an object and its reference counts
 typedef struct Shared {
   const char *object;
   char *counts;
 } Shared;
-// In torch::autograd::Node: behind its table of functions and the pointer to itself. thread: that
-// has made it, as PyTorch numbers threads.
+// Offsets in torch::autograd::Node: after its vtable and the pointer to itself. thread: PyTorch's
+// number of the thread that made the node.
 enum { NODE_NUMBER = 24, NODE_THREAD = 48, USES = 8 };
 
 static struct {
   uint64_t (*give_number)(void);
   uint64_t (*thread_id)(void);
-  void (*current_node)(void);  // returns a Shared where the caller says
+  void (*current_node)(void);  // returns a Shared through the caller's pointer
 } torch;
 static _Atomic int found;  // 1: give_number; 2: all
 static _Atomic bool wanted;
@@ -89,7 +89,7 @@ static void keep(uint64_t number) {
 
 uint64_t GIVE_NUMBER(void);
 __attribute__((visibility("default"))) uint64_t GIVE_NUMBER(void) {
-  static _Thread_local uint64_t own;  // where PyTorch's cannot be found
+  static _Thread_local uint64_t own;  // used if PyTorch's is not found
   if (!found) find_torch(__builtin_return_address(0));
   if (!found) return own++;
   uint64_t number = torch.give_number();
@@ -97,8 +97,8 @@ __attribute__((visibility("default"))) uint64_t GIVE_NUMBER(void) {
   return number;
 }
 
-// A C++ function that returns an object takes its address as an argument before the first, or in a
-// register for that.
+// A C++ function that returns an object takes the object's address as a hidden first argument, or
+// in a register of its own.
 static Shared current_node(void) {
   Shared s = {0};
 #if defined(__aarch64__)
@@ -121,7 +121,7 @@ static void add_line(Str *out, const char *line, size_t n) {
   str_printf(out, "%.*s in the forward pass\n", (int)n, line);
 }
 
-// While PyTorch evaluates the node it holds it, so that our reference is never the last.
+// PyTorch holds the node while it evaluates it, so our reference is never the last.
 uint32_t where_forward(Str *out) {
   uint32_t n = 0;
   if (found != 2 || !wanted) return 0;

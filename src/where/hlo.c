@@ -1,7 +1,8 @@
-// The lines of Python that a kernel of XLA was made from. XLA names a kernel after an instruction
-// of its optimised program (HLO), and the instruction says where it comes from. The command has XLA
-// write these programs to a folder (WARPGRIND_XLA_DUMPS); they are there before the kernel is first
-// launched. Of programs that have an instruction of this name the latest counts.
+// Finds the Python lines that a kernel of XLA was made from. XLA names a kernel after an
+// instruction of its optimised program (HLO), and the instruction says where it comes from. The
+// command has XLA write these programs to a folder (WARPGRIND_XLA_DUMPS); they are there before the
+// kernel is first launched. If several programs have an instruction of this name, the latest
+// counts.
 #define _GNU_SOURCE
 #include "where/internal.h"
 
@@ -42,7 +43,7 @@ static uint32_t list_dumps(const char *folder, Dump *out) {
 
 // --- the instruction ---
 
-// Kernels have underscores for what a name of PTX cannot have.
+// Kernel names have underscores for characters that PTX names cannot have.
 static bool is_name(const char *instruction, size_t n, const char *kernel) {
   if (strlen(kernel) != n) return false;
   for (size_t i = 0; i < n; i++)
@@ -99,7 +100,7 @@ static bool is_library(const Str *file) {
   return strstr(file->data, "/site-packages/") || strstr(file->data, "/dist-packages/");
 }
 
-// XLA prints the number of the caller's frame plus 1: the first, which has none, has 1.
+// XLA may print the caller's number plus 1: then the first frame, which has no caller, shows 1.
 static long caller_of(const char *text, long frame) {
   const char *first = row(text, "StackFrames", 1), *of_frame = row(text, "StackFrames", frame);
   long caller = of_frame ? number(of_frame, "parent_frame_id=") : 0;
@@ -107,7 +108,7 @@ static long caller_of(const char *text, long frame) {
   return caller > 0 && caller < frame ? caller : 0;
 }
 
-// One of the user's own frames, with the operation; false: it is in a library, or not known
+// Adds one of the user's own frames, with the operation; false: it is in a library, or not known
 static bool add_frame(Str *out, const char *text, const char *operation, long frame) {
   const char *of_frame = row(text, "StackFrames", frame), *place, *name, *function;
   place = of_frame ? row(text, "FileLocations", number(of_frame, "file_location_id=")) : NULL;
@@ -127,7 +128,7 @@ static bool add_frame(Str *out, const char *text, const char *operation, long fr
   return own;
 }
 
-// Where an instruction comes from; with_callers: and the calls that led there.
+// Adds where an instruction comes from; with_callers: and the calls that led there.
 static void add_lines(Str *out, const char *text, const char *line, bool with_callers) {
   const char *metadata = value(line, "metadata={");
   if (!metadata) return;
@@ -148,14 +149,14 @@ static void add_lines(Str *out, const char *text, const char *line, bool with_ca
   str_add(out, "\n");
 }
 
-// --- what is fused ---
+// --- fused operations ---
 
 static bool has_line(const Str *lines, const Str *line) {
   const char *at = lines->len ? strstr(lines->data, line->data) : NULL;
   return at && (at == lines->data || at[-1] == '\n');
 }
 
-// The operations of a fusion, each of which may be another line's: the last ones first.
+// Adds the operations of a fusion, the last first: each may come from another line.
 static void add_fused(Str *out, const char *text, const char *line) {
   const char *name = value(line, "calls=%"), *at, *ends[MOST_FRAMES];
   Str heading = {0};
@@ -174,7 +175,7 @@ static void add_fused(Str *out, const char *text, const char *line) {
   str_free(&heading);
 }
 
-// The instruction itself, what is fused with it, and the calls that led there.
+// Describes the instruction itself, what is fused with it, and the calls that led there.
 static void describe(Str *out, const char *text, const char *line) {
   Str all = {0};
   add_lines(out, text, line, false);

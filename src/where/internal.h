@@ -4,8 +4,8 @@
 
 #include "where/where.h"
 
-// --- cfi.c: how to get from a function to its caller, at one address. CFA: the stack pointer
-// before the call. --- CFA_AT_FP: the value stored at frame pointer + offset
+// --- cfi.c: how to get from a function to its caller, at one address. ---
+// CFA: the stack pointer before the call. CFA_AT_FP: the value stored at frame pointer + offset
 typedef enum { CFA_UNKNOWN, CFA_SP, CFA_FP, CFA_AT_FP } CfaKind;
 typedef enum { FP_SAME, FP_AT_CFA, FP_AT_FP } FpKind;
 typedef enum { RA_AT_CFA, RA_NONE } RaKind;  // RA_NONE: the outermost function

@@ -1,7 +1,7 @@
-// Python frames, by CPython's public functions (3.9 and newer), looked up in the process at run
-// time. The interpreter's lock is never taken: that could wait for a thread that waits for us. For
-// versions whose structures are known python_unlocked.c is asked first, and alone where the thread
-// does not hold the lock.
+// Reads Python frames by CPython's public functions (3.9 and newer), looked up in the process at
+// run time. Never takes the interpreter's lock: that could wait for a thread that waits for us. For
+// versions whose structures are known it asks python_unlocked.c first, and asks only that file if
+// the thread does not hold the lock.
 #define _GNU_SOURCE
 #include "where/python.h"
 
@@ -11,9 +11,9 @@
 Python where_py;
 #define py where_py
 
-// Python can come at any time (an embedding program opens it late), so "absent" is asked again when
-// libraries were loaded; that is looked at now and then only, since it costs as much as a whole
-// stack.
+// Python may be loaded at any time (an embedding program opens it late), so "absent" is checked
+// again after libraries were loaded. That check costs as much as a whole stack, so it is made only
+// now and then.
 static bool find_python(void) {
   enum { LOOK_EVERY = 64 };
   // 0: not looked for; 1: there; otherwise absent as of that many loaded objects
@@ -49,8 +49,8 @@ static bool find_python(void) {
   return all;
 }
 
-// What a code object says of itself does not change, so it is asked once. The object is kept: its
-// address stays its own.
+// The texts of a code object do not change, so they are read once. Our reference keeps the object
+// alive, so no other object gets its address.
 enum { CODE_MAX = 4096 };
 typedef struct Code {
   char *file, *function;
@@ -69,7 +69,7 @@ static char *attribute(PyThing *code, const char *name) {
 }
 
 static Code describe(PyThing *code) {
-  PyThing *type, *value, *trace;  // an exception on its way must not be lost, nor met by our calls
+  PyThing *type, *value, *trace;  // a pending exception must not be lost, nor be seen by our calls
   py.PyErr_Fetch(&type, &value, &trace);
   // qualified names: 3.11
   Code c = {attribute(code, "co_filename"), attribute(code, "co_qualname")};
@@ -123,7 +123,7 @@ uint32_t where_python(Str *out) {
   if (direct || thread != own) return direct;
   bool locked = pthread_mutex_trylock(&codes_lock) == 0;
   uint32_t n = 0;
-  PyThing *frame = py.PyEval_GetFrame();  // borrowed, the others are ours
+  PyThing *frame = py.PyEval_GetFrame();  // a borrowed reference; the following ones are ours
   if (frame) py.Py_IncRef(frame);
   while (frame && n < WHERE_MAX) {
     PyThing *code = py.PyFrame_GetCode(frame), *back = py.PyFrame_GetBack(frame);

@@ -1,11 +1,11 @@
 // Python frames of a thread that has released the interpreter's lock, as it does around most calls
 // of CUDA (PyTorch, ctypes).
 //
-// A thread's own frames stand still while it is in a C function, whoever has the lock: they can be
-// read, but no reference may be counted and nothing allocated. CPython has no public functions for
-// that, so its structures are read, for the versions whose layout is in the table. That a layout
-// holds is proven at the first stack: every step is read through the kernel (a wrong address is an
-// error there, not a crash), and every code object, name and line table must say that it is one.
+// A thread's own frames do not change while it is in a C function, whoever has the lock: they can
+// be read, but no reference may be counted and nothing allocated. CPython has no public functions
+// for that, so its structures are read, for the versions whose layout is in the table. The first
+// stack proves that a layout holds: every step is read through the kernel (a wrong address is an
+// error there, not a crash), and every code object, name and line table must have the right type.
 #define _GNU_SOURCE
 #include "where/python.h"
 
@@ -95,7 +95,7 @@ static uint32_t walk(const Layout *l, PyThing *thread, Reading *r, Str *out) {
     uint64_t code = word(r, frame + l->frame_code),
              owner_word = word(r, (frame + l->frame_owner) & ~7ull);
     uint8_t owner = (uint8_t)(owner_word >> 8 * ((frame + l->frame_owner) & 7));
-    // those are between two parts of the C stack
+    // frames owned by C only separate two parts of the C stack
     if (owner != OWNED_BY_C && is_a(r, code, where_py.code_type)) {
       add_frame(l, r, frame, code, out);
       n++;

@@ -1,7 +1,7 @@
-// Which memory around the stack pointer may be read. A walk must never leave it: not on a
+// Finds which memory around the stack pointer may be read. A walk must never leave it: not on a
 // coroutine's stack, not on one a language runtime made, not where call frame information is wrong.
-// The system's own list of mappings knows, and what it said is remembered: a few stacks for each
-// thread, so that coroutines that take turns are cheap too.
+// The system's own list of mappings tells. Each thread remembers a few stacks, so that coroutines
+// that take turns are cheap, too.
 #include "where/internal.h"
 
 #include <fcntl.h>

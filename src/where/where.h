@@ -9,19 +9,19 @@
 enum { WHERE_MAX = 48 };
 
 // --- capture.c, python.c: inside the program; links nothing but libc into it ---
-// return addresses, innermost first, without our own library's
-// Frames of the library that this code is in are left out, like our own.
+// where_capture returns the innermost return address first, without our own library's. where_hide
+// also leaves out frames of the library that `code` is in.
 void where_hide(const void *code);
 uint32_t where_capture(uint64_t *frames, uint32_t max);
 // "file:line:function\n", innermost first; 0: no Python, or the thread does not hold its lock
 uint32_t where_python(Str *out);
 // --- forward.c ---
 void where_keep_forward(void);  // from now on Python frames of forward passes are kept
-// In a thread that executes a step of PyTorch's backward pass: the frames that its forward pass
-// had, as where_python has them. 0: it is none, or not known
+// In a thread that executes a step of PyTorch's backward pass: the frames of its forward pass, as
+// where_python gives them. 0: not such a step, or not known.
 uint32_t where_forward(Str *out);
 // --- hlo.c ---
-// lines of Python that a kernel of XLA was made from, as where_python has them; NULL: not known
+// Python lines that an XLA kernel was made from, as where_python gives them; NULL: not known.
 char *where_hlo(const char *kernel);
 typedef struct WhereObject {
   const char *path;

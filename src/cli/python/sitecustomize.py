@@ -1,9 +1,9 @@
-"""Python runs this when it starts: which allocator PyTorch uses.
+"""Python runs this when it starts: it chooses PyTorch's allocator.
 
 PYTORCH_NO_CUDA_MEMORY_CACHING turns PyTorch's cache off for good. Programs that use private pools
 of it (graph trees of torch.compile, torch.cuda.MemPool) do not work without it: they ask the cache
-what is in a pool. So the variable is taken back where PyTorch can switch its cache off and on, and
-the cache is on from the first use of a pool.
+what is in a pool. So the variable is removed if PyTorch can switch its cache off and on, and the
+cache is on from the first use of a pool.
 """
 import os
 import sys
@@ -12,7 +12,7 @@ VARIABLE = "PYTORCH_NO_CUDA_MEMORY_CACHING"
 
 
 def own_cache(torch_c):
-    """PyTorch's C functions have been loaded: its cache is off until a pool is used."""
+    """Runs when PyTorch's C functions are loaded: turns its cache off until a pool is used."""
     enable = getattr(torch_c, "_cuda_cudaCachingAllocator_enable", None)
     if enable is None:
         return
@@ -32,14 +32,14 @@ def own_cache(torch_c):
 
 
 def graph_trees(_):
-    """They check what is in their pool, wherever it comes from."""
+    """Graph trees check the contents of their pool themselves: turns the cache on for them."""
     enable = getattr(sys.modules.get("torch._C"), "_cuda_cudaCachingAllocator_enable", None)
     if enable is not None:
         enable(True)
 
 
 class AfterImport:
-    """A finder that has others find a module, and calls a function when it is loaded."""
+    """A finder that lets others find a module, and calls a function when it is loaded."""
 
     wanted = {"torch._C": own_cache, "torch._inductor.cudagraph_trees": graph_trees}
 

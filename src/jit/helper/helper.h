@@ -13,8 +13,8 @@ typedef struct Blob {
 } Blob;
 
 // --- flatten.c ---
-// An ELF object as one piece of code and constants that runs wherever it is put, at the start of a
-// page. NULL: it is; else why it cannot be.
+// Turns an ELF object into one piece of code and constants that runs at the start of any page.
+// Returns NULL, or the reason why it cannot.
 const char *flatten_object(const unsigned char *elf, size_t n, const char *entry, Blob *out);
 
 #endif

@@ -21,8 +21,8 @@
 #include "jit/helper/helper.h"
 #include "jit/protocol.h"
 
-// Registers of a warp are vectors of 32 lanes: the width of the machine's own vectors decides.
-// Named levels instead of the host's name, which claims what a virtual machine may not have.
+// Registers of a warp are vectors of 32 lanes, so the width of the CPU's own vectors decides the
+// level. The name of the host's CPU would not do: a virtual machine may lack features it implies.
 #if defined(__x86_64__)
 static const char *cpu_level(void) {
   __builtin_cpu_init();
@@ -134,8 +134,8 @@ static int compile_file(const char *name, const char *no_target) {
   return fwrite(blob.bytes, 1, blob.size, stdout) != blob.size;
 }
 
-// A program may end while its kernel is being compiled, which can take a minute: nobody wants the
-// answer any more.
+// Ends the compiler with its program, which may end while a kernel is being compiled: that can take
+// a minute, and the answer is of no use then.
 static void *end_with_program(void *unused) {
   (void)unused;
   struct pollfd p = {.fd = 3, .events = POLLRDHUP};
@@ -144,7 +144,7 @@ static void *end_with_program(void *unused) {
 }
 
 int main(int argc, char **argv) {
-  // a compiler out of control ends itself
+  // a compiler that needs too much memory fails instead of filling the machine
   setrlimit(RLIMIT_AS, &(struct rlimit){8ull << 30, 8ull << 30});
   setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
 #if LLVM_VERSION_MAJOR < 15

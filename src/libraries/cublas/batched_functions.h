@@ -49,7 +49,7 @@ static void LOCAL(copy_matrix)(E *to, int ldto, const E *from, int ldfrom, int n
     memcpy(to + (size_t)j * ldto, from + (size_t)j * ldfrom, (size_t)n * sizeof(E));
 }
 
-// The inverse from the factors; factors: A holds a matrix and is factorised first.
+// The inverse from the factors. factorise: A holds a matrix, which is factorised first.
 static void LOCAL(invert)(BatchWork *w, bool factorise) {
   int *own = malloc(sizeof *own * (size_t)(w->n + 1)), size = w->n * 64;
   E *work = malloc(sizeof(E) * (size_t)(size + 1));

@@ -27,7 +27,7 @@ Scalar scalar_take(const Handle *h, const void *p, size_t bytes) {
 
 Status submit(const Handle *h, LibraryCall *c) {
   c->stream = h->stream;
-  if (!blas()) return NOT_SUPPORTED;  // it has said what is missing
+  if (!blas()) return NOT_SUPPORTED;  // blas() has said what is missing
   return status_of(warpgrind_library_services.submit(c));
 }
 

@@ -17,7 +17,7 @@ typedef struct VectorWork {
   bool conjugates;
 } VectorWork;
 
-// A result goes to the host, and the call waits for it, or to the device.
+// A result goes to the device, or to the host; in the second case the call waits for it.
 static void add_result(const Handle *h, LibraryCall *c, void *result, Element e) {
   if (h->device_pointers)
     add_vector(c, operand_of_vector("result", result, e, 1, 1), OPERAND_WRITE);

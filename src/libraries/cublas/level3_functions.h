@@ -98,7 +98,7 @@ static void LOCAL(run_trsm_batched)(void *p) {
   }
 }
 
-// What symm, syrk and their relatives have in common. by_c: C is n by n, of which a half counts.
+// Submits symm, syrk and their relatives. by_c: C is n by n, and only one half of it counts.
 static Status LOCAL(submit_update)(const Handle *h, LibraryCall *c, BlasArguments *w, bool by_c,
                                    size_t beta_bytes) {
   unsigned reads = scalar_is_zero(&w->beta, beta_bytes) ? 0 : OPERAND_READ;

@@ -1,5 +1,5 @@
-// Heuristics: there is one algorithm, whatever is asked for. And what of the library has no effect
-// on the CPU: its log, its caches.
+// Heuristics: there is only one algorithm, whatever is asked for. Also the functions for the
+// library's log and caches, which have no effect on the CPU.
 #include <stdio.h>
 
 #include "libraries/cublasLt/internal.h"

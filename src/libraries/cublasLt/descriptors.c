@@ -31,8 +31,9 @@ static void put(Attributes *a, int i, uint64_t value, unsigned bytes) {
   a->bytes[i] = (uint8_t)bytes;
 }
 
-// Descriptors in the program's own memory (…Init), which is too small for attributes and has their
-// address instead. Nothing ends such a descriptor: its attributes stay until the process ends.
+// Descriptors in the program's own memory (…Init), which is too small for attributes and holds
+// their address instead. No call destroys such a descriptor: its attributes stay until the process
+// ends.
 enum { OPAQUE_BYTES = 64 };  // of the smallest one
 #define OPAQUE_MAGIC 0x7470697263736564u
 typedef struct Opaque {
@@ -137,7 +138,7 @@ EXPORT Status cublasLtMatrixTransformDescInit_internal(void *memory, size_t byte
   return init(memory, bytes, created, a);
 }
 
-// What the four kinds of descriptor have in common.
+// The functions that each of the four kinds of descriptor has.
 #define DESCRIPTOR(name) \
   EXPORT Status cublasLt##name##Destroy(Attributes *a) { return destroy(a); } \
   EXPORT Status cublasLt##name##SetAttribute(Attributes *a, int i, const void *p, size_t n) { \

@@ -1,5 +1,5 @@
-// What cublasLtMatmul does with its sums before it stores them: scales, bias, activations and their
-// gradients.
+// The epilogue that cublasLtMatmul applies to its sums before it stores them: scales, bias,
+// activations and their gradients.
 #include <math.h>
 
 #include "libraries/cublasLt/internal.h"

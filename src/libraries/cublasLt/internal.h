@@ -77,10 +77,10 @@ enum {
   BIAS_GRADIENT_A = 256,
   BIAS_GRADIENT_B = 512
 };
-// What happens to a product before it is stored. Pointers that are not used are NULL.
+// The operations on a product before it is stored. Pointers that are not used are NULL.
 typedef struct Epilogue {
   unsigned flags;
-  bool row_major;  // D is: what is computed is its transpose
+  bool row_major;  // D is, so its transpose is computed
   void *bias;      // read, or written with the gradient
   DataType bias_type;
   int64_t bias_stride;
@@ -100,6 +100,6 @@ const char *epilogue_beyond(const Epilogue *e, const GemmWork *g, const Attribut
 const char *epilogue_wrong(const Epilogue *e, const GemmWork *g);
 bool epilogue_is_empty(const Epilogue *e);
 void epilogue_operands(LibraryCall *c, const Epilogue *e, const GemmWork *g);
-// Changes the sums of the matrix number `batch`, and writes what else the epilogue gives.
+// Changes the sums of the matrix number `batch`, and writes the epilogue's other results.
 void epilogue_apply(const Epilogue *e, const GemmWork *g, double *sums, int64_t batch);
 #endif

@@ -69,7 +69,8 @@ static GemmMatrix matrix_of(const void *p, const Attributes *l) {
 
 static bool is_row_major(const Attributes *l) { return l->value[LAYOUT_ORDER] == ORDER_ROW; }
 
-// The operation on the transpose. Only of complex numbers there is one that BLAS does not have.
+// Turns an operation into the same one on the transpose. false: it is the conjugate of a complex
+// matrix, which BLAS lacks.
 static bool transpose(char *operation, bool complex) {
   if (*operation == 'C' && complex) return false;
   *operation = *operation == 'N' ? 'T' : 'N';
@@ -107,7 +108,7 @@ static bool sizes(GemmWork *g, const Attributes *a, const Attributes *b, const A
          (int64_t)c->value[LAYOUT_ROWS] == g->m && (int64_t)c->value[LAYOUT_COLS] == g->n;
 }
 
-// Turns orders of rows into operations; layouts: of A, B, C and D. false: it cannot
+// Turns row-major orders into operations on transposes; layouts: of A, B, C and D. false: it cannot
 static bool take_orders(GemmWork *g, const Attributes *const layouts[4]) {
   bool complex = number_is_complex(g->c.type);
   if (is_row_major(layouts[0]) && !transpose(&g->transa, complex)) return false;
@@ -132,7 +133,7 @@ static Status submit(const Matmul *w, const void *stream) {
       .name = name, .stream = stream, .run = run, .arguments = w, .argument_bytes = sizeof *w};
   gemm_operands(&call, &w->gemm);
   epilogue_operands(&call, &w->epilogue, &w->gemm);
-  if (!blas()) return NOT_SUPPORTED;  // it has said what is missing
+  if (!blas()) return NOT_SUPPORTED;  // blas() has said what is missing
   return warpgrind_library_services.submit(&call) ? EXECUTION_FAILED : SUCCESS;
 }
 

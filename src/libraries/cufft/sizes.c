@@ -1,5 +1,5 @@
-// Work areas and settings of plans: transforms need no memory of the program and have no settings,
-// so that sizes are 0 and values are kept by nobody. Wrong sizes and types are refused as by plans.
+// Work areas and settings of plans. Transforms need no memory of the program and have no settings:
+// sizes are 0, and set values are dropped. Wrong sizes and types are refused as by plans.
 #include "libraries/common/call.h"
 #include "libraries/cufft/plan.h"
 

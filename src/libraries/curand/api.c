@@ -51,7 +51,7 @@ EXPORT Status curandCreateGeneratorHost(Generator **out, int type) {
 
 static bool is_generator(const Generator *g) { return g && g->magic == GENERATOR_MAGIC; }
 
-// Numbers that were asked for before come from the generator as it was.
+// Waits for earlier requests: their numbers must come from the generator as it was.
 static void settle(const Generator *g) {
   if (!g->on_host && !warpgrind_library_services.enter()) cuStreamSynchronize((CUstream)g->stream);
 }
@@ -208,6 +208,6 @@ EXPORT Status curandGeneratePoisson(Generator *g, unsigned *out, size_t n, doubl
 }
 EXPORT Status curandGeneratePoissonMethod(Generator *g, unsigned *out, size_t n, double lambda,
                                           int method) {
-  (void)method;  // NVIDIA's library has one of its own for each generator too
+  (void)method;  // NVIDIA's library, too, has a fixed one for each generator
   return curandGeneratePoisson(g, out, n, lambda);
 }

@@ -13,7 +13,7 @@ typedef struct Source {
   Generator *g;
   uint32_t block[4];  // Philox
   bool has_block;
-  unsigned blocks, used;  // that a thread has in one turn, and of them those that are used
+  unsigned blocks, used;  // blocks in a thread's turn, and how many of them are used up
 } Source;
 
 static uint64_t thread_of(const Source *s) { return s->g->next; }
@@ -48,7 +48,7 @@ static uint32_t draw(Source *s) {
   }
 }
 
-// The draws of an item are made: the next one is another thread's.
+// Ends an item's draws: the next item is another thread's.
 static void end_item(Source *s) {
   if (s->g->type != RNG_PHILOX) next_thread(s);
 }
@@ -129,7 +129,8 @@ static void fill_poisson_of_normals(Source *s, const Request *r) {
   }
 }
 
-// Philox: results have the places of draws, and two neighbours share their draws.
+// Philox: each result takes one draw, and computes its normal number from that draw and its
+// neighbour.
 static void fill_poisson_of_philox(Source *s, const Request *r) {
   for (uint64_t i = 0; i < r->n; i++) {
     Generator *g = s->g;

@@ -141,7 +141,7 @@ static inline uint32_t poisson_of_normal(double lambda, double normal) {
 }
 
 // --- sobol.c ---
-enum { SOBOL_DIMENSIONS = 21 };  // that have direction numbers here, the others NVIDIA's library
+enum { SOBOL_DIMENSIONS = 21 };  // have direction numbers here; NVIDIA's library has the rest
 enum { MOST_DIMENSIONS = 20000 };
 bool sobol_has_tables(const Generator *g);  // of all dimensions
 void sobol_fill(const Request *r);

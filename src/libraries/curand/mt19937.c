@@ -100,7 +100,7 @@ static void find_jump(void) {
     jump_windows[i / WINDOW] |= (uint8_t)((p.words[i / 64] >> i % 64 & 1) << i % WINDOW);
 }
 
-// Moves a state by the jump: the sum of the states that lie coefficient by coefficient behind it.
+// Advances a state by the jump: adds up the later states that its nonzero coefficients select.
 // Windows with the same bits are added up first.
 static void jump(uint32_t *state) {
   enum { LENGTH = WINDOWS * WINDOW + SPAN };

@@ -51,7 +51,8 @@ static uint64_t point(const uint64_t *v, uint64_t n) {
   return x;
 }
 
-// NVIDIA's tables: numbers of 20000 dimensions, 32 or 64 of each, and what scrambles the results.
+// NVIDIA's tables: numbers of 20000 dimensions, 32 or 64 of each, and the words that scramble
+// results.
 typedef Status (*TableFunction)(void *out, int set);
 
 static const void *vectors_of(const Generator *g) {
@@ -74,7 +75,7 @@ bool sobol_has_tables(const Generator *g) {
   return vectors_of(g) && (!is_scrambled(g) || constants_of(g));
 }
 
-// The directions of a dimension; returns what its points are scrambled with.
+// The directions of a dimension; returns the word that scrambles its points.
 static uint64_t dimension(const Generator *g, uint64_t d, uint64_t v[64]) {
   int bits = is_wide(g) ? 64 : 32;
   if (d < SOBOL_DIMENSIONS && !is_scrambled(g)) {

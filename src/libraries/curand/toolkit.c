@@ -1,4 +1,4 @@
-// What cuRAND's host interface takes from an installed CUDA toolkit: tables that only NVIDIA has.
+// Reads tables that only NVIDIA has from an installed CUDA toolkit, for cuRAND's host interface.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <glob.h>
@@ -83,7 +83,7 @@ static bool visit_for_library(const char *folder, void *context) {
   for (unsigned i = 0; !library && i < sizeof places / sizeof *places; i++) {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/%s/libcurand.so.10", folder, places[i]);
-    // A namespace of its own: it brings a CUDA runtime, which must not be served.
+    // A linker namespace of its own: libcurand brings a CUDA runtime, which must not be served.
     library = access(path, R_OK) ? NULL : dlmopen(LM_ID_NEWLM, path, RTLD_LAZY | RTLD_LOCAL);
   }
   return library != NULL;

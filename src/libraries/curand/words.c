@@ -14,7 +14,7 @@ static double inverse_erfc(double y) {
   return z;
 }
 
-// A point as a number between 0 and 1, never one of them: bits of its highest places.
+// Turns the highest bits of a point into a number between 0 and 1, both excluded.
 double word_unit(const Generator *g, uint64_t x, bool is_double) {
   if (is_wide(g) && is_double) return (double)(x >> 11) * 0x1p-53 + 0x1p-54;
   if (is_wide(g)) x >>= 32;
@@ -22,7 +22,7 @@ double word_unit(const Generator *g, uint64_t x, bool is_double) {
   return (float)(uint32_t)x * 2.3283064e-10f + 2.3283064e-10f / 2.0f;
 }
 
-// cuRAND adds a whole place to 32-bit points in double, not half of one: 1 is among them.
+// cuRAND adds a whole step to 32-bit points in double, not half a step: 1 is a possible result.
 static double uniform(const Generator *g, uint64_t x, bool is_double) {
   if (!is_wide(g) && g->type != RNG_MT19937 && is_double) return (double)x * 0x1p-32 + 0x1p-32;
   if (g->type == RNG_MT19937) return (double)(uint32_t)x * 0x1p-32 + 0x1p-33;

@@ -1,4 +1,4 @@
-// Factorisations of square matrices, and what is solved and inverted by them.
+// Factorisations of square matrices, and the solves and inverses that use them.
 #include "libraries/cusolver/lapack.h"
 
 #define READ OPERAND_READ

@@ -13,7 +13,7 @@ Status refuse(const char *call, const char *why) {
 }
 
 Status submit(const Handle *h, LibraryCall *c, const Work *w, void (*run)(void *)) {
-  if (!blas()) return NOT_SUPPORTED;  // it has said what is missing
+  if (!blas()) return NOT_SUPPORTED;  // blas() has said what is missing
   c->stream = h->stream;
   c->run = run;
   c->arguments = w;
@@ -54,7 +54,7 @@ EXPORT Status cusolverDnCreateParams(uint32_t **out) {
   return create((void **)out, sizeof **out, PARAMS_MAGIC);
 }
 EXPORT Status cusolverDnDestroyParams(uint32_t *p) { return destroy(p, PARAMS_MAGIC); }
-// One algorithm is there, whatever is asked for.
+// There is only one algorithm: the program's choice has no effect.
 EXPORT Status cusolverDnSetAdvOptions(const uint32_t *p, int function, int algorithm) {
   return p && *p == PARAMS_MAGIC ? SUCCESS : INVALID_VALUE;
 }

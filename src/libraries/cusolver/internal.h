@@ -53,7 +53,7 @@ typedef struct Work {
   void *a, *b, *c, *u, *v, *tau, *taup;
   void *values, *off_diagonal;  // real numbers
   void *pivots;
-  bool wide_pivots, own_pivots;  // int64_t; none are given: rows keep their places
+  bool wide_pivots, own_pivots;  // int64_t; none given: rows keep their places
   int k1, k2, incx;
   int *info;
   int *count;  // of eigenvalues, on the host

@@ -2,14 +2,14 @@
 // Jacobi's method (gesvdj), the polar decomposition (gesvdp) or an approximation (gesvda).
 #include "libraries/cusolver/lapack.h"
 
-// U has m rows and VT n columns; how many of the others there are:
+// U has m rows and VT n columns; these functions return the other size of each.
 static int columns_of_u(const Work *w) {
   return w->jobu == 'A' ? w->m : w->jobu == 'S' ? MIN_OF(w->m, w->n) : 0;
 }
 static int rows_of_vt(const Work *w) {
   return w->jobv == 'A' ? w->n : w->jobv == 'S' ? MIN_OF(w->m, w->n) : 0;
 }
-// Of V and U a program may want the first k columns only.
+// A program may want only the first k columns of V and U.
 static int kept(const Work *w, int columns) { return w->k ? MIN_OF(w->k, columns) : columns; }
 
 static void call_gesvd(const Work *w, void *u, int ldu, void *vt, int ldvt, int *info) {
@@ -26,7 +26,7 @@ static void call_gesvd(const Work *w, void *u, int ldu, void *vt, int ldvt, int 
   free(values);
 }
 
-// The right vectors as columns, and some of the columns, need room of their own first.
+// Computes both factors in memory of its own, then copies the columns of U and V that are wanted.
 static void decompose(const Work *w, int *info) {
   size_t bytes = number_bytes(w->type);
   int rows = rows_of_vt(w), columns = columns_of_u(w), ldu = MAX_OF(1, w->m),
@@ -56,7 +56,7 @@ static void run_gesvd(void *p) {
     one.values = (char *)w->values + at * (size_t)w->ss * real_of(w).bytes;
     one.info = w->info ? w->info + i : NULL;
     void *copy = NULL;
-    if (w->k) {  // A is kept
+    if (w->k) {  // A must keep its contents
       copy = malloc((size_t)w->m * (size_t)w->n * bytes + 1);
       if (!copy) return;
       matrix_copy(w, &(MatrixCopy){copy, one.a, w->m, w->lda, w->m, w->n});

@@ -6,7 +6,7 @@
 typedef struct DenseWork {
   Sparse sparse;
   Dense dense;
-  Sparse *result;  // whose number of elements becomes known
+  Sparse *result;  // gets its number of elements
 } DenseWork;
 
 static void run_to_dense(void *p) {
@@ -251,7 +251,7 @@ static int by_key(const void *a, const void *b) {
   return (x->place > y->place) - (x->place < y->place);
 }
 
-// Elements [first, end) by (key, other); a null array is as good as zeros.
+// Elements [first, end) by (key, other); a null array counts as zeros.
 static void sort(const SortWork *w, int first, int end) {
   int *keys = w->by_column ? w->columns : w->rows, *others = w->by_column ? w->rows : w->columns;
   Triple *list = malloc((size_t)(end - first + 1) * sizeof *list);

@@ -76,8 +76,8 @@ typedef struct SparseVector {
   DataType type;
 } SparseVector;
 
-// cusparseSpSVDescr_t, cusparseSpSMDescr_t, cusparseSpGEMMDescr_t: what one step leaves for the
-// next.
+// cusparseSpSVDescr_t, cusparseSpSMDescr_t, cusparseSpGEMMDescr_t: state that one step leaves for
+// the next.
 typedef struct Plan {
   Magic magic;
   void *buffer;  // of the analysis; it must live as long as solves are made
@@ -124,7 +124,7 @@ void add_sparse(LibraryCall *c, const char *const names[3], const Sparse *s, uns
 void add_dense(LibraryCall *c, const char *name, const Dense *d, unsigned access);
 void add_vector(LibraryCall *c, const char *const names[2], const SparseVector *v, unsigned access);
 void add_buffer(LibraryCall *c, void *buffer);
-// Of a result: it is read too where beta is not known to be 0.
+// The access to a result: write only if beta is known to be 0, else also read.
 unsigned result_access(const Scalar *beta, DataType t);
 int64_t stored_values(const Sparse *s);
 int64_t stored_indices(const Sparse *s);

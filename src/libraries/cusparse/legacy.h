@@ -26,7 +26,7 @@ Status nonzeros_submit(const Handle *h, const char *call_name, const NonzeroWork
 
 // --- legacy.c: matrices of 32-bit indices, whose arrays the caller fills in ---
 Sparse csr_of(int m, int n, int count, const LegacyMatrix *matrix, DataType type);
-// Makes a matrix of blocks of it, which are stored by rows or by columns.
+// Turns it into a matrix of blocks, which are stored by rows or by columns.
 void blocks_of(Sparse *s, int block, int direction);
 void whole_blocks_of(Sparse *s, int block, int direction);  // rounds its sizes up
 

@@ -10,7 +10,7 @@ typedef struct GemmWork {
   Scalar alpha;
   DataType compute;
   Plan *plan;
-  Sparse *result;  // whose number of elements becomes known
+  Sparse *result;  // gets its number of elements
 } GemmWork;
 
 static int by_column(const void *a, const void *b) {

@@ -1,4 +1,4 @@
-// Triangular solves: SpSV and SpSM. op(A) X = alpha op(B), where of A the triangle counts that its
+// Triangular solves: SpSV and SpSM. op(A) X = alpha op(B), with the triangle of A that its
 // attributes name.
 #include "cuda/abi.h"
 #include "libraries/cusparse/entries.h"

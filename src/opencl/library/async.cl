@@ -1,11 +1,11 @@
 // async_work_group_copy, async_work_group_strided_copy, wait_group_events.
 //
-// Work-items copy elements of their neighbours: who copies which is left to the device, so that an
-// access that nothing orders with the copy meets another work-item's, and is a race to the tools.
-// A copy begins with a barrier that orders nothing, so that all work-items must come to it. Moves
-// into registers whose names the tools know, and which ptxas drops:
+// Each work-item copies its neighbour's elements; OpenCL leaves open who copies which. So an access
+// that is unordered with the copy conflicts with another work-item, and the tools report a race. A
+// copy begins with a barrier that orders no memory: all work-items must reach it. The tools know
+// these registers by name; ptxas drops the moves into them:
 //   wg_group_call    the arguments in one number: the same for all work-items of the group
-//   wg_group_event   an event that is waited for: 0 was returned by no copy
+//   wg_group_event   an event that is waited for; 0: no copy returned it
 //   wg_group_copy    1: a copy has begun; 0: copies were waited for
 #define GROUP_MIX(a, b) (((a) ^ (a) >> 29) * 0x9e3779b97f4a7c15ul + (b))
 #define GROUP_CALL(arguments) \
@@ -18,7 +18,7 @@
 
 static ulong BUILT_IN event_number(event_t event) { return *(private ulong *)&event; }
 
-// An event that is no other copy's, as far as the destination tells.
+// An event that differs from those of copies to other destinations.
 static event_t BUILT_IN event_of_copy(ulong to, event_t given) {
   ulong number = event_number(given);
   if (!number) number = to | 1ul << 62;
@@ -33,8 +33,9 @@ static void BUILT_IN begin_copy(ulong to, ulong from, ulong n, event_t event) {
   GROUP_COPIES(1);
 }
 
-// A work-item that comes with another number of elements, which is a mistake, copies as many as the
-// first of its warp: the device is asked for one copy. All work-items are here: begin_copy.
+// A work-item that passes another number of elements makes a mistake; it copies as many as the
+// first of its warp, because the group makes one copy. All lanes take part: begin_copy has a
+// barrier.
 static size_t BUILT_IN elements_of_first(size_t n) {
   size_t first;
   __asm__ volatile("{\n\t.reg .b32 low, high, wg_barrier_orders;\n\tmov.b64 {low, high}, %1;\n\t"

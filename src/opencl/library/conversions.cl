@@ -1,5 +1,6 @@
-// Conversions downward, which is toward zero, in place of libclc's (19), which are wrong for the
-// largest numbers: the nearest number, or the one below where that is larger.
+// Conversions of unsigned integers that round down, which is also toward zero. libclc's (19) are
+// wrong for the largest numbers. The result is the nearest number, or the next lower one if the
+// nearest is too large.
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 
 static float BUILT_IN float_below(uint x) {

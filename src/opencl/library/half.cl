@@ -101,7 +101,7 @@ ALL_SIZES(HALF_INT, ldexp)
 ALL_SIZES(HALF_INT, pown)
 ALL_SIZES(HALF_INT, rootn)
 
-// A sum of which float drops digits must not be rounded twice.
+// fma does not compute in float: a sum that loses digits there would be rounded twice.
 #define HALF_FMA(n, unused) \
   half##n BUILT_IN fma(half##n x, half##n y, half##n z) { \
     return __builtin_elementwise_fma(x, y, z); \
@@ -129,7 +129,7 @@ ALL_SIZES(ILOGB, )
   half##n BUILT_IN nan(ushort##n code) { return as_half##n((ushort##n)(code | (ushort)0x7e00)); }
 ALL_SIZES(NAN_OF, )
 
-// Bits of halves of one sign grow with their size.
+// Halves of one sign have the same order as their bits.
 half BUILT_IN nextafter(half x, half y) {
   short bits = as_short(x);
   if (isnan((float)x) || isnan((float)y)) return as_half((short)0x7e00);

@@ -1,7 +1,7 @@
-// Images. A kernel gets the address of an Image, which image.c fills; samplers are numbers, as
-// OpenCL C writes them. Coordinates outside of an image, where the program does not say what is to
-// happen to them, are moved into a register whose name the tools know, as in ../index_tests.c.
-typedef struct Image {  // OclImageHead in ../image.h
+// Images. A kernel gets the address of an Image, which images.c fills; samplers are numbers, as
+// OpenCL C writes them. If the sampler has no addressing mode, coordinates outside of an image are
+// moved into a register whose name the tools know, as in ../index_tests.c.
+typedef struct Image {  // OclImageHead in ../opencl.h
   ulong pixels, row, slice;
   int width, height, depth, layers;  // 0: it has none
   uint order, type, bytes, unused;
@@ -111,7 +111,7 @@ static uint BUILT_IN border_alpha(ImageAt m) {
   return m->order == CLK_R || m->order == CLK_RG || m->order == CLK_LUMINANCE;
 }
 
-// What is outside: the border, or, where the program must not read there, nothing.
+// Pixels outside are the border; without an addressing mode, reading them is a mistake.
 static float4 BUILT_IN fetch_or_border(ImageAt m, int4 at, uint sampler) {
   if (pixel_is_inside(m, at)) return fetch_float(m, at);
   if (!(sampler & SAMPLER_ADDRESSING)) OUTSIDE(at.x);
@@ -126,7 +126,7 @@ static uint4 BUILT_IN bits_or_border(ImageAt m, int4 at, uint sampler) {
 
 // --- coordinates: section 8.2 of the specification of OpenCL C ---
 
-// The pixel that a whole coordinate means.
+// The pixel that an integer coordinate addresses.
 static int BUILT_IN place(int i, int size, uint sampler) {
   switch (sampler & SAMPLER_ADDRESSING) {
     case SAMPLER_EDGE: return clamp(i, 0, size - 1);
@@ -135,7 +135,8 @@ static int BUILT_IN place(int i, int size, uint sampler) {
   }
 }
 
-// … in a row of copies, each the mirror of the one before
+// Scales a coordinate to pixels; repeat and mirrored addressing first fold it into one copy of the
+// image.
 static float BUILT_IN unfold(float s, int size, uint sampler) {
   switch (sampler & SAMPLER_ADDRESSING) {
     case SAMPLER_REPEAT: return (s - floor(s)) * size;
@@ -174,7 +175,7 @@ static int BUILT_IN layer_of(float s, int layers) {
   return clamp(convert_int_sat(rint(s)), 0, layers - 1);
 }
 
-// --- reads. dimensions: of the coordinate that is sampled; behind them comes the layer ---
+// --- reads. dimensions: of the coordinate that is sampled; the layer follows them ---
 
 static int4 BUILT_IN nearest_pixel(ImageAt m, float4 s, int dimensions, uint sampler) {
   int4 at = 0;
@@ -278,7 +279,7 @@ static void BUILT_IN put_bits(ImageAt m, int4 at, uint4 c) {
                                                : at.z);
 }
 
-// A coordinate without a sampler, in the form of all: the layer is the third.
+// Brings a coordinate without a sampler into the common form: the layer comes third.
 static int4 BUILT_IN own_pixel(ImageAt m, int4 c, int dimensions) {
   return m->layers && dimensions == 1 ? (int4)(c.x, 0, c.y, 0) : c;
 }

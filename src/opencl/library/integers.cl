@@ -10,7 +10,7 @@ ALL_WIDTHS(MAD_HI, uint)
 ALL_WIDTHS(MAD_HI, long)
 ALL_WIDTHS(MAD_HI, ulong)
 
-// The bits below the lowest one.
+// Counts the bits below the lowest set bit.
 #define CTZ(type) \
   type BUILT_IN ctz(type x) { return popcount((type)((x & -x) - (type)1)); }
 ALL_WIDTHS(CTZ, char)
@@ -22,8 +22,8 @@ ALL_WIDTHS(CTZ, uint)
 ALL_WIDTHS(CTZ, long)
 ALL_WIDTHS(CTZ, ulong)
 
-// In place of libclc's (19), which are wrong for the smallest b, and for long. The high bit of a
-// number, spread over all bits, chooses: the same text serves scalars and vectors.
+// In place of libclc's (19), which are wrong for the smallest b, and for long. The code selects
+// by the high bit of a number, spread over all bits: one text serves scalars and vectors.
 #define SIGNED_SUB_SAT(type, bits, most) \
   type BUILT_IN sub_sat(type a, type b) { \
     type d = as_##type(as_u##type(a) - as_u##type(b)); \

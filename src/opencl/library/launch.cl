@@ -43,7 +43,7 @@ static size_t BUILT_IN launch_group(uint d) {
 size_t BUILT_IN get_group_id(uint d) {
   return LAUNCH_PICK(d, 104, 112, 120, 0) + launch_group(d);
 }
-// first_item counts what comes before this launch
+// first_item is the global id of the first work-item of this launch
 size_t BUILT_IN get_global_id(uint d) {
   return LAUNCH_PICK(d, 8, 16, 24, 0) + launch_group(d) * get_local_size(d) + get_local_id(d);
 }

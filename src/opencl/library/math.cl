@@ -1,6 +1,6 @@
-// Functions of double in place of libclc's (19): its sinh and cosh look NaN and infinity up in a
-// table, far outside of it, its tan is wrong for large numbers. tgamma of float is computed in
-// double: libclc's is not as exact as OpenCL asks for.
+// Functions of double in place of libclc's (19): its sinh and cosh read far outside of a table for
+// NaN and infinity, its tan is wrong for large numbers. tgamma of float is computed in double:
+// libclc's is not as exact as OpenCL asks for.
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 
 static double BUILT_IN half_of_exp(double x) {  // of large x, where exp(x) may be infinite
@@ -65,7 +65,8 @@ SMOOTHSTEP(4)
 SMOOTHSTEP(8)
 SMOOTHSTEP(16)
 
-// libclc's (19) of float knows no subnormal divisor. Floats are exact as doubles, and so is the rest.
+// libclc's (19) remquo of float fails for subnormal divisors. In double, floats and remainders are
+// exact.
 #define REMQUO(n, space) \
   float##n BUILT_IN remquo(float##n x, float##n y, space int##n *quotient) { \
     int##n q; \
@@ -80,7 +81,7 @@ REMQUO_SIZES(global)
 REMQUO_SIZES(local)
 REMQUO_SIZES(private)
 
-// libclc's (19) of double is infinity for code 0.
+// libclc's (19) nan of double returns infinity for code 0.
 #define NAN_OF_CODE(n) \
   double##n BUILT_IN nan(ulong##n code) { return as_double##n(code | 0x7ff8000000000000ul); }
 NAN_OF_CODE()

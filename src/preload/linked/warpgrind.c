@@ -38,7 +38,7 @@ __attribute__((visibility("hidden"))) void *preload_bind(unsigned index) {
   return found ? found : (void *)no_driver;
 }
 
-// A GPU, if there is a driver for one. No tool: this is how a program runs in production.
+// The defaults for a program in production: no tool, and a GPU if there is a driver for one.
 static void set_defaults(void) {
   Str path = {0};
   setenv("WARPGRIND_TOOL", "none", 0);

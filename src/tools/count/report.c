@@ -103,7 +103,7 @@ static void add_row(const KernelRows *k, const RunCount *c, Str *out) {
 static void results(Run *r, bool all, Str *out) {
   uint32_t n;
   bool named = r->tools && (strstr(r->tools, "count") || strstr(r->tools, "all"));
-  if (!named) return;  // figures of another tool
+  if (!named) return;  // the figures belong to another tool
   KernelRows *kernels = group(r, &n);
   for (uint32_t i = 0; i < n; i++) {
     const KernelRows *k = &kernels[i];

@@ -9,7 +9,7 @@
 
 typedef enum WgFpFormat { WG_FP_NONE, WG_FP_F16, WG_FP_BF16, WG_FP_F32, WG_FP_F64 } WgFpFormat;
 
-// What made the value, or what was done with it.
+// The operation that made the value, or the use that was made of it.
 typedef enum WgFpOp {
   WG_FP_ADD,
   WG_FP_SUB,
@@ -36,17 +36,17 @@ typedef enum WgFpOp {
   // --fp-flow: operand a is exceptional and the result is not, or there is no result
   WG_FP_VANISHES,
   WG_FP_STORED,      // --fp-flow: a goes to memory
-  WG_FP_SINK,        // fast mode: goes where it leaves or may vanish
+  WG_FP_SINK,        // fast mode: a reaches a sink, where it leaves or may vanish
   WG_FP_LOG_SCALED,  // as WG_FP_LOG, of a f64 that was multiplied by 2^54 before
   // a function of the library returns it in place of a result; a: its argument, if that is known
   WG_FP_ANSWER,
-  WG_FP_ANSWER_FROM,  // the same; a: a number on the way, which no programmer knows
+  WG_FP_ANSWER_FROM,  // the same; a: an intermediate value, which no programmer knows
 } WgFpOp;
 
 enum { WG_FP_NAN = 1, WG_FP_INF = 2, WG_FP_DIV0 = 4, WG_FP_SUBNORMAL = 8, WG_FP_ALL = 15 };  // --fp
 
 // The word: format of the result, formats of the operands (WG_FP_NONE: there is none), operation,
-// what is looked for. A place has one site for each thing looked for, in the order of the bits.
+// kinds of exceptions to look for. A place has one site for each kind, in the order of the bits.
 #define WG_FP_WHAT(format, a, b, c, op, kinds, ftz) \
   ((uint32_t)(format) | (uint32_t)(a) << 4 | (uint32_t)(b) << 8 | (uint32_t)(c) << 12 | \
    (uint32_t)(op) << 16 | (uint32_t)(kinds) << 24 | (uint32_t)(ftz) << 28)
@@ -54,9 +54,9 @@ enum { WG_FP_NAN = 1, WG_FP_INF = 2, WG_FP_DIV0 = 4, WG_FP_SUBNORMAL = 8, WG_FP_
   (1u << 22)  // of a power of 2, which is 0 if this is -inf: that is no exception
 #define WG_FP_WHAT_FLOW \
   (1u << 29)  // --fp-flow: results that only carry an exception on are reported too, at the site
-              // behind the others
+              // after the others
 #define WG_FP_WHAT_GLOBAL \
-  (1u << 30)  // WG_FP_LOAD: from global memory, so that who wrote it may be known
+  (1u << 30)  // WG_FP_LOAD: from global memory, so that its writer may be known
 #define WG_FP_WHAT_FORMAT(w) ((w)&15)
 #define WG_FP_WHAT_OPERAND(w, i) ((w) >> (4 + 4 * (i)) & 15)
 #define WG_FP_WHAT_OP(w) ((w) >> 16 & 63)
@@ -65,7 +65,7 @@ enum { WG_FP_NAN = 1, WG_FP_INF = 2, WG_FP_DIV0 = 4, WG_FP_SUBNORMAL = 8, WG_FP_
 
 // In a finding: WgFinding.size is the word. Formats of up to 32 bits: value[0] = r | a << 32,
 // extra[0] = b | c << 32. f64: value[0] = r, extra[0] = a, address = b; c is not kept. WG_FP_LOAD:
-// value[0] = r, address is the address read, extra[0] who wrote it, as WgFpMemory has it, with
+// value[0] = r, address is the address read, extra[0] is the writer as in WgFpMemory, with
 // WG_FP_WRITER_… in place of the hash; 0: not known.
 
 static inline uint32_t wg_fp_bytes(uint32_t what) {
@@ -77,14 +77,14 @@ static inline uint32_t wg_fp_bytes(uint32_t what) {
   }
 }
 
-// Site.classes: a sink of fast mode. It only counts: what is known of its findings is their number.
+// Site.classes: a sink of fast mode. It sends no records: only the number of its findings is known.
 #define WG_FP_SITE_SINK (1u << 31)
 
-// Who last stored an exception where: by word of memory and by page, each in a table without lists.
-// An entry is the launch, the site and some bits of a hash of the page that has also chosen the
-// entry, in one word, so that it is written by one store: a later exception simply takes the place
-// of one that had the same hash. An entry of words tells all bits of the hash, one of pages all but
-// two.
+// Who last stored an exception where: two tables, by word of memory and by page, without lists for
+// collisions. An entry is one word, so that one store writes it: the launch, the site and some bits
+// of the page's hash. The hash also chose the entry; a later exception with the same hash simply
+// replaces an earlier one. Entry number and kept bits together tell all bits of the hash in the
+// table of words, and all but two in the table of pages.
 enum {
   WG_FP_WORD_SHIFT = 2,
   WG_FP_WORD_BITS = 18,
@@ -93,29 +93,30 @@ enum {
   WG_FP_HASH_KEPT = 14
 };
 enum { WG_FP_PAGE_WORDS = 1 << (WG_FP_PAGE_SHIFT - WG_FP_WORD_SHIFT) };
-enum { WG_FP_WRITER_WORD = 1, WG_FP_WRITER_PAGE = 2 };  // how it was found
+enum { WG_FP_WRITER_WORD = 1, WG_FP_WRITER_PAGE = 2 };  // which table had the entry
 typedef struct WgFpCounts {
-  // device address of where sinks are counted by code in line: uint64_t[parts][WG_SPREAD_SITES]
+  // device address of the counts that inline code adds to at sinks:
+  // uint64_t[parts][WG_SPREAD_SITES]
   uint64_t address;
-  // parts, a power of two, less 1: who counts takes any. Sites that have a count there
+  // parts, a power of two, less 1: a thread may add to any part. Sites that have a count there
   uint32_t last_part, sites;
 } WgFpCounts;
 typedef struct WgFpMemory {
   WgFpCounts counts;
-  // launches and sites that stored an exception, more or less: it grows when there is a new one
+  // about the number of (launch, site) pairs that stored an exception: it grows with each new one
   uint64_t changes;
   uint64_t words[1 << WG_FP_WORD_BITS], pages[1 << WG_FP_PAGE_BITS];
   uint32_t stored[1 << 18];  // by site: the last launch that stored an exception there, 0: none
-  // by site: a note of it is on its way to the command; further ones are only counted
+  // by site: a note of it is on its way to the command; later ones are only counted
   uint8_t told[1 << 18];
   // By multiprocessor and site: the last launch that stored an exception there and is not tested
-  // everywhere. Its further exceptions are only counted and remembered. One word for all
-  // multiprocessors would be contended by all warps with which a launch begins.
+  // everywhere. Its later exceptions are only counted and remembered. With one word for all
+  // multiprocessors, all warps that begin a launch would contend for it.
   uint32_t quiet[WG_SPREAD][WG_SPREAD_SITES];
 } WgFpMemory;
-// Of a page. Its upper bits choose the entry, the lower ones are kept in it. Words of a line lie
-// beside each other in the table, in some order: a warp that stores exceptions writes few lines of
-// it.
+// Hash of a page. Its upper bits choose the entry, its lower bits are kept in the entry. The words
+// of a cache line lie close together in the table, in some order: a warp that stores exceptions
+// writes few lines of the table.
 enum { WG_FP_HASH_FACTOR = -1640531535 };
 static inline uint32_t wg_fp_hash(uint64_t page) {
   return ((uint32_t)page ^ (uint32_t)(page >> 32)) * (uint32_t)WG_FP_HASH_FACTOR;
@@ -133,19 +134,19 @@ static inline uint32_t wg_fp_hash(uint64_t page) {
 // WgLaunch.flags
 enum {
   WG_LAUNCH_FP_FULL = 1 << 8,   // this launch is to be tested at every instruction
-  WG_LAUNCH_FP_APART = 1 << 9,  // what it reads and what it writes are different allocations
-  // a graph launches it, as often as it likes with the same record: what turn it is is not known
+  WG_LAUNCH_FP_APART = 1 << 9,  // its reads and its writes go to different allocations
+  // a graph may launch it any number of times with the same record: its turn is not known
   WG_LAUNCH_FP_GRAPH = 1 << 12,
-  // from this bit on: which launch of its kernel it is, from 1; after 65535 it begins again
+  // from this bit on: the launch's number among those of its kernel, from 1; wraps after 65535
   WG_LAUNCH_FP_TURN = 16,
 };
 
-// Fast mode: the first word of a kernel's counter is the turn in which an exception came to one of
-// its sinks for the first time, 0 if none did; the second is 1 if a birth or an input was found
-// since. The turns that are tested everywhere lie at distances from that one: 0, and powers of 16.
-// At distance 1 all blocks are tested only if nothing was found by then; else one in 8 of the first
-// 1024 blocks, where threads neither run again nor start over. So what is born again and again is
-// found at once, and what is known costs less and less. Launches of a graph have one turn: they are
+// Fast mode. The first word of a kernel's counter is the turn in which an exception first came to
+// one of its sinks, 0 if none did. The second word is 1 if a birth or an input has been found
+// since. Turns at distance 0 and at powers of 16 from that first turn are tested everywhere. At
+// distance 1 all blocks are tested only if nothing has been found by then; else one in 8 of the
+// first 1024 blocks is tested, if threads neither run again nor start over. So repeated births are
+// found at once, and known ones cost less and less. All launches of a graph have one turn: they are
 // tested everywhere as long as the second word is 0.
 #define WG_FP_SKIPPED 0xeeeeu  // bits of a distance that is no power of 16
 

@@ -37,8 +37,8 @@ static bool leaves_out(SessionKernel *k) {
          atomic_fetch_add_explicit(&of_kernel(k)->candidates, 1, memory_order_relaxed) % every;
 }
 
-// Device memory for what kernels store. Without it who wrote an exception is not known, and all is
-// counted by calls.
+// Device memory for the exceptions that kernels store. Without it the writer of an exception is not
+// known, and every count takes a call.
 static void reports_open(ToolDevice *d, const WgChannel *channel, WgReports *w) {
   FpDevice *state = d->state;
   WgFpCounts counts = {.address = w->counts,
@@ -58,7 +58,7 @@ static void reports_open(ToolDevice *d, const WgChannel *channel, WgReports *w) 
   state->stored = w->channel + offsetof(WgChannel, tool_count);
 }
 
-// Whether the launch reads and writes different allocations: then its threads may start over.
+// Whether the launch reads and writes different allocations: then its threads may run again.
 static bool reads_and_writes_differ(const WovenKernel *code, const SessionParams *params) {
   const FpPointers *p = code->tool_data[TOOL_FPCHECK];
   for (uint32_t w = 0; w < p->nwrites; w++) {

@@ -1,7 +1,7 @@
-// fpcheck for kernels that are machine code only. Their arithmetic cannot be seen, but what they
-// write can: a kernel of ours (scan_kernel.cu) counts NaN and infinite numbers in the buffers that
-// such a launch writes, behind it and in its stream, and compares with what they held before. Which
-// buffers those are, and the format of what is in them, the machine code says (src/sass).
+// fpcheck for kernels that are machine code only. Their arithmetic cannot be seen, but their output
+// can: our own kernel (scan_kernel.cu) counts NaN and infinite numbers in the buffers that such a
+// launch writes. It runs after the launch, in the same stream, and compares with the counts from
+// before. The machine code (src/sass) tells which buffers these are and which format they hold.
 //
 // A scan stays valid until something else writes to the buffer. Only then is the buffer scanned
 // before the launch, too.
@@ -15,18 +15,18 @@ enum { FORMATS = SASS_F64 + 1, BYTES_A_BLOCK = WG_FP_SCAN_THREADS * 16 * WG_FP_S
 
 typedef struct Buffer {  // an allocation, read as numbers of one format
   uint32_t number;       // of its WgFpHeld; 0: it was never scanned
-  uint64_t scanned;      // `epoch` when it was scanned last; 0: something was written there since
+  uint64_t scanned;      // `epoch` at its last scan; 0: something was written there since
   bool guessed;          // the format is that of the output of a kernel that reads it
 } Buffer;
 
 typedef struct Allocation {
   uint64_t base, size;
-  struct FpClosed *on;  // whose numbers its buffers have; NULL: they have none
-  bool kept;            // the next allocation that begins there finds what this one held
+  struct FpClosed *on;  // the device that numbered its buffers; NULL: they have no numbers
+  bool kept;            // the next allocation that begins there keeps these contents
   Buffer as[FORMATS];
 } Allocation;
 
-// Events come soon after their launches: it is enough to know the last ones.
+// Events arrive soon after their launches: the latest launches are enough.
 enum { RECENT = 1 << 16 };
 typedef struct Recent {
   uint32_t launch;
@@ -48,10 +48,10 @@ struct FpClosed {  // of one device
 extern const char probe_scan_kernel_text[];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static U64Map allocations;    // base -> Allocation
-static uint64_t epoch = 1;    // grows when something was launched that may write anywhere
+static uint64_t epoch = 1;    // grows with each launch that may write anywhere
 static struct FpClosed *all;  // with the lock held
 
-// --- what is written by others ---
+// --- writes by others ---
 
 static void forget(Allocation *a) {
   for (unsigned f = 0; f < FORMATS; f++) a->as[f].scanned = 0;
@@ -174,7 +174,7 @@ static Touched *touched(TouchedList *list, const SessionClosedPointer *p) {
   return &list->data[list->len - 1];
 }
 
-// A store whose parameter is not known may go to any of them that no other store goes to.
+// A store through an unknown parameter may go to any buffer that no other store goes to.
 static TouchedList touched_by(const SessionClosedLaunch *l) {
   TouchedList list = {0};
   for (uint32_t i = 0; i < l->pointers.len; i++) {
@@ -195,7 +195,7 @@ static bool is_known(const Touched *t, unsigned format) {
   return t->steady && t->allocation->as[format].scanned == epoch;
 }
 
-// When a device has no room for more, all begin anew.
+// If a device has no number left, all buffers are numbered anew.
 static uint32_t number(struct FpClosed *c, Allocation *a, unsigned format) {
   if (a->on && a->on != c) memset(a->as, 0, sizeof a->as);  // of another device
   Buffer *b = &a->as[format];
@@ -236,7 +236,7 @@ static void launch_scan(Scan *scan) {
   scan->bytes = 0;
 }
 
-// More than one bit: the formats that the launch may store there.
+// The formats that the launch may store there, if there are several; else 0.
 static uint32_t one_of(uint32_t writes) {
   uint32_t floats = writes & SASS_FLOATS;
   return floats & (floats - 1) ? floats : 0;
@@ -254,7 +254,7 @@ static void add_part(Scan *scan, const Touched *t, unsigned format, bool guessed
   a->as[format].guessed = guessed;
 }
 
-// The formats that a launch writes; it reads numbers of one of them, most likely.
+// The formats that a launch writes. Its inputs most likely have one of these formats, too.
 static uint32_t formats_written(const TouchedList *list) {
   uint32_t formats = 0;
   for (uint32_t i = 0; i < list->len; i++) formats |= list->data[i].writes & SASS_FLOATS;
@@ -268,8 +268,8 @@ static bool has_known(const Touched *t) {
   return false;
 }
 
-// Scans the buffers that the launch writes and whose last scan is out of date, and those that it
-// may read and that were never scanned.
+// Scans the buffers that the launch writes and whose last scan is out of date. Also scans buffers
+// that it may read and that have no valid scan.
 void fp_closed_begins(ToolDevice *d, const SessionClosedLaunch *l) {
   struct FpClosed *c = ((FpDevice *)d->state)->closed;
   if (!c) return;
@@ -317,7 +317,7 @@ void fp_closed_ends(ToolDevice *d, const SessionClosedLaunch *l) {
   fp_closed_tell();
 }
 
-// --- what was found ---
+// --- reporting events ---
 
 static void describe(Str *out, const WgFpEvent *e, SassFormat format, uint32_t formats) {
   uint32_t nan = e->nan > e->nan_before ? e->nan - e->nan_before : 0,
@@ -333,7 +333,8 @@ static void describe(Str *out, const WgFpEvent *e, SassFormat format, uint32_t f
   else str_add(out, "its inputs were finite");
 }
 
-// What came in is not born here; nor is NaN that an infinity became, which came in.
+// An exception that the launch read was not born in it; neither was NaN if the launch read
+// infinity.
 static bool is_carried(const WgFpEvent *e) {
   bool nan = e->nan > e->nan_before;
   return nan ? e->inputs & (WG_FP_INPUT_NAN | WG_FP_INPUT_INF) : e->inputs & WG_FP_INPUT_INF;

@@ -1,5 +1,5 @@
-// Which format a kernel of machine code stores through which parameter. The machine code says it
-// (src/sass), but for kernels that choose the format when they run.
+// Tells which format a kernel of machine code stores through which parameter. The machine code
+// (src/sass) says so, except for kernels that choose the format at run time.
 #include "tools/fpcheck/host_closed.h"
 
 static bool is_one(uint32_t bits) { return bits && !(bits & (bits - 1)); }
@@ -16,7 +16,7 @@ static bool chooses_format(const SessionKernel *k) {
   return strstr(k->name, "13StoreWithCastILi1EE") != NULL;
 }
 
-// 0: not a floating-point format, or not what it is taken for
+// 0: not a floating-point format, or not a StoreWithCast after all
 static uint32_t chosen_format(const SessionClosedLaunch *l) {
   static const struct {
     int8_t type;

@@ -1,6 +1,6 @@
-// Buffers that hold numbers of one of several formats, and it is not known of which: they are
-// scanned as each of them. What looks like NaN in one reading may be half of an ordinary number in
-// another, so that a launch is reported only if all readings have more exceptions than before.
+// Buffers whose format is one of several, and it is not known which: they are scanned in each of
+// these formats. Bits that look like NaN in one format may be half of an ordinary number in
+// another. So a launch is reported only if its exceptions have increased in all formats.
 #include "tools/fpcheck/host_closed.h"
 
 enum { WAITING = 256 };

@@ -1,6 +1,6 @@
-// fpcheck: exceptions that leave for the host. A copy of memory to which kernels have stored
-// exceptions is looked at when it has been done: only pages that WgFpMemory has an entry for, in
-// the format of the last store there.
+// fpcheck: exceptions that leave for the host. After a copy of memory to which kernels have stored
+// exceptions, the copied bytes are checked: only pages that WgFpMemory has an entry for, in the
+// format of the last store there.
 #define _GNU_SOURCE
 
 #include <sys/uio.h>
@@ -20,8 +20,8 @@ static U64Map said;  // site and allocation
 static uint32_t nsaid;
 static uint64_t looked_at;  // bytes, in all
 #define MOST \
-  (4ull << 30)  // then it is enough: a program that copies exceptions of memory that it has
-                // overwritten, again and again
+  (4ull << 30)  // enough bytes: beyond this, a program copies exceptions from overwritten memory
+                // again and again
 
 void fp_copies_open(ToolDevice *d, const WgChannel *channel) {
   pthread_mutex_lock(&lock);
@@ -50,7 +50,7 @@ static bool has_stored(const Open *o) {
   return *(const volatile uint32_t *)&o->channel->tool_count;
 }
 
-// The table as it is now; NULL: it cannot be read. Kernels that run may change it while it is read,
+// The table as it is now; NULL: it cannot be read. Running kernels may change it during the read,
 // entry by entry.
 static const uint64_t *pages_of(const Open *o) {
   const SessionDeviceOps *ops = o->on->ops;
@@ -97,7 +97,7 @@ static uint32_t format_of(uint64_t entry) {
   return format;
 }
 
-// What is said once for each of them.
+// Identifies a site and an allocation: each pair is reported once.
 static uint64_t key_of(uint64_t entry, uint64_t address) {
   HeapRange range = {0};
   session_ranges_look(address, &range);
@@ -132,7 +132,7 @@ static unsigned class_of(const unsigned char *p, uint32_t format) {
   }
 }
 
-// Another thread of the program may have freed it.
+// Another thread of the program may have freed the memory.
 static bool read_host(void *to, uint64_t from, size_t n) {
   struct iovec mine = {to, n}, its = {(void *)(uintptr_t)from, n};
   return process_vm_readv(getpid(), &mine, 1, &its, 1, 0) == (ssize_t)n;
@@ -161,7 +161,7 @@ static void scan_row(Look *l, const uint64_t *pages, uint64_t host, uint64_t fro
   }
 }
 
-// --- saying so ---
+// --- reports ---
 
 static void say(const Writer *w, const SessionCopy *c) {
   static const char *const formats[] = {"", "f16", "bf16", "f32", "f64"};

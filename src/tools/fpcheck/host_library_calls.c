@@ -1,5 +1,5 @@
-// Calls of CUDA's mathematical libraries: NaN and infinity that a call's results have and its
-// operands have not were born in it.
+// Calls of CUDA's mathematical libraries: if a call's results have NaN or infinity and its operands
+// have none, these were born in the call.
 #include "tools/fpcheck/host.h"
 
 typedef struct Exceptions {
@@ -8,7 +8,7 @@ typedef struct Exceptions {
 
 enum { KEPT = 64 };
 static _Thread_local struct {
-  bool tainted;  // an operand of the running call has some already
+  bool tainted;  // an operand of the running call has NaN or infinity already
   Operand written[KEPT];
   uint32_t n;
 } running;

@@ -1,5 +1,5 @@
-// What fpcheck's pass leaves for its half inside the program. Site.detail of its stores is the
-// WgFpFormat of what is stored.
+// Data that fpcheck's pass hands to its half inside the program. For its stores, Site.detail is the
+// WgFpFormat of the stored value.
 #ifndef WG_FPCHECK_KERNEL_H
 #define WG_FPCHECK_KERNEL_H
 

@@ -54,7 +54,7 @@ DEVICE int fp_is_meant(uint32_t what, uint64_t r) {
   return what & WG_FP_WHAT_EXPONENT && (uint32_t)r == 0xff800000u;
 }
 
-// What was born: one of WG_FP_NAN …, or 0.
+// The exception that was born: one of WG_FP_NAN …, or 0.
 DEVICE uint32_t fp_born(uint32_t what, uint64_t r, uint64_t a, uint64_t b, uint64_t c) {
   FpClass of_r = fp_class(r, WG_FP_WHAT_FORMAT(what)),
           of_a = fp_class(a, WG_FP_WHAT_OPERAND(what, 0));
@@ -64,8 +64,8 @@ DEVICE uint32_t fp_born(uint32_t what, uint64_t r, uint64_t a, uint64_t b, uint6
   int any_inf = of_a == FP_INFINITE || of_b == FP_INFINITE || of_c == FP_INFINITE;
   int any_sub = of_a == FP_SUBNORMAL || of_b == FP_SUBNORMAL || of_c == FP_SUBNORMAL;
   uint32_t op = WG_FP_WHAT_OP(what);
-  // The library's logarithms compute x * inf + inf for all special arguments and take something
-  // else for zero.
+  // The library's logarithms compute x * inf + inf for all special arguments, and discard it for
+  // zero.
   if (of_r == FP_NOT_A_NUMBER && of_a == FP_ZERO &&
       (op == WG_FP_LOG || op == WG_FP_LOG_SCALED ||
        (op == WG_FP_FMA && of_b == FP_INFINITE && of_c == FP_INFINITE)))
@@ -81,7 +81,7 @@ DEVICE uint32_t fp_born(uint32_t what, uint64_t r, uint64_t a, uint64_t b, uint6
   return of_r == FP_SUBNORMAL && !any_sub ? WG_FP_SUBNORMAL : 0;
 }
 
-// Nothing is born, but an exception goes on.
+// No exception is born, but the result carries one on.
 DEVICE int fp_carries(uint32_t what, uint64_t r) {
   return what & WG_FP_WHAT_FLOW && fp_class(r, WG_FP_WHAT_FORMAT(what)) >= FP_INFINITE &&
          !fp_is_meant(what, r);
@@ -97,8 +97,8 @@ DEVICE uint32_t fp_kind(uint32_t born) {
                               : KIND_FP_SUBNORMAL;
 }
 
-// In the full body of fast mode: the kernel's counter, whose second word says that something is
-// known that explains what its sinks see. 0: there is none.
+// For the full body of fast mode. hot: the kernel's counter, 0 if there is none. Sets its second
+// word: a cause of the exceptions at its sinks is known.
 DEVICE void fp_explain(uint64_t hot) {
   if (hot && !((const volatile uint32_t *)hot)[1]) ((volatile uint32_t *)hot)[1] = 1;
 }
@@ -132,8 +132,9 @@ __attribute__((noinline)) void wg_fp_result64(uint64_t channel, uint32_t launch,
     wg_report(channel, launch, fp_flow_site(site, what), KIND_FP_FLOW, what, b, r, a);
 }
 
-// --- who stored an exception where --- The first store of each launch and site is noted; the first
-// of a site is also reported to the host, for which the launch waits.
+// --- who stored an exception where ---
+// The first store of each launch and site is noted. The first store of a site is also reported to
+// the host, and the launch waits for that.
 DEVICE void fp_note_store(uint64_t channel, WgFpMemory *m, uint32_t launch, uint32_t site) {
   uint32_t last = device_swap32(&m->stored[site], launch);
   if (last == launch) return;
@@ -141,7 +142,7 @@ DEVICE void fp_note_store(uint64_t channel, WgFpMemory *m, uint32_t launch, uint
   if (!last) device_add32(&((WgChannel *)((const WgReports *)channel)->channel)->tool_count, 1);
 }
 
-// Every lane by itself leaves its mark.
+// Each lane writes its own entry.
 DEVICE void fp_stored_at(const WgReports *r, uint32_t launch, uint32_t site, uint64_t address) {
   WgFpMemory *m = (WgFpMemory *)r->tool_memory;
   if (!m || !device_is_global(address) || site >= WG_SITE_NUMBERS) return;
@@ -149,7 +150,7 @@ DEVICE void fp_stored_at(const WgReports *r, uint32_t launch, uint32_t site, uin
   uint64_t entry = WG_FP_WRITER(launch, site, WG_FP_KEPT(hash));
   *(volatile uint64_t *)&m->words[WG_FP_WORD_ENTRY(hash, address)] = entry;
   *(volatile uint64_t *)&m->pages[WG_FP_PAGE_ENTRY(hash)] = entry;
-  if (m->stored[site] == launch) return;  // from the cache, if it is there: an old one is another
+  if (m->stored[site] == launch) return;  // may be cached; stale: another launch's
   if (*(volatile uint32_t *)&m->stored[site] != launch) fp_note_store((uint64_t)r, m, launch, site);
 }
 
@@ -169,7 +170,7 @@ DEVICE uint64_t fp_writer(const WgReports *r, uint64_t address) {
                           WG_FP_WRITER_PAGE);
 }
 
-// A value that a store takes to global memory.
+// A value that is stored to global memory.
 void wg_fp_stored(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t value,
                   uint64_t address);
 __attribute__((noinline)) void wg_fp_stored(uint64_t channel, uint32_t launch, uint32_t site,
@@ -183,7 +184,7 @@ __attribute__((noinline)) void wg_fp_stored(uint64_t channel, uint32_t launch, u
 // site is reported ---
 DEVICE int fp_was_told(uint64_t channel, uint32_t site) {
   const WgFpMemory *m = (const WgFpMemory *)((const WgReports *)channel)->tool_memory;
-  return m && site < WG_SITE_NUMBERS && m->told[site];  // an old value is as good
+  return m && site < WG_SITE_NUMBERS && m->told[site];  // a stale value does no harm
 }
 
 DEVICE void fp_mark_told(uint64_t channel, uint32_t site) {
@@ -191,10 +192,10 @@ DEVICE void fp_mark_told(uint64_t channel, uint32_t site) {
   if (m && site < WG_SITE_NUMBERS) m->told[site] = 1;
 }
 
-// Fast mode: an exception has reached a sink; it is stored at the address, if that is not 0. hot:
-// the counter of the kernel, which makes blocks that start from now on run through the full body,
-// if it is the first at this sink; 0: nothing does. A thread that sees the mark sees the counter
-// too: it may run again.
+// Fast mode: an exception has reached a sink; `address`: where it is stored, or 0. hot: the
+// kernel's counter, or 0. The first exception at this sink sets the counter, so that blocks that
+// start from now on run through the full body. A thread that sees `told` also sees the counter: it
+// may run again.
 void wg_fp_sink(uint64_t channel, uint32_t launch, uint32_t site, uint64_t address, uint64_t hot,
                 uint32_t turn);
 __attribute__((noinline)) void wg_fp_sink(uint64_t channel, uint32_t launch, uint32_t site,
@@ -202,17 +203,17 @@ __attribute__((noinline)) void wg_fp_sink(uint64_t channel, uint32_t launch, uin
   if (!channel) return;
   if (!fp_was_told(channel, site)) {
     WgFpMemory *m = (WgFpMemory *)((const WgReports *)channel)->tool_memory;
-    if (hot) *(volatile uint64_t *)hot = turn;  // what was known does not explain this one
+    if (hot) *(volatile uint64_t *)hot = turn;  // earlier findings do not explain this exception
     device_fence_system();
     if (m && site < WG_SITE_NUMBERS) *(volatile uint8_t *)&m->told[site] = 1;
     wg_count(channel, site);
   } else wg_count_more(channel, site);
-  // last: a thread that sees this store of the launch may rely on the report above
+  // last: a thread that sees this store of the launch also sees the report above
   if (address) fp_stored_at((const WgReports *)channel, launch, site, address);
 }
 
-// A launch that is not tested everywhere has reached a sink that was reported before: it is only
-// noted.
+// A launch that is not tested everywhere has reached a sink that was reported before: this launch
+// is only noted.
 void wg_fp_quiet(uint64_t channel, uint64_t memory, uint32_t launch, uint32_t site,
                  uint32_t multiprocessor, uint32_t stores);
 __attribute__((noinline)) void wg_fp_quiet(uint64_t channel, uint64_t memory, uint32_t launch,
@@ -224,7 +225,7 @@ __attribute__((noinline)) void wg_fp_quiet(uint64_t channel, uint64_t memory, ui
   if (stores && last != launch) fp_note_store(channel, m, launch, site);
 }
 
-// The same for threads that start over: what they see is counted there.
+// As wg_fp_sink, for threads that start over: the full body will count their exceptions.
 void wg_fp_first(uint64_t channel, uint32_t launch, uint32_t site, uint64_t address, uint64_t hot,
                  uint32_t turn);
 __attribute__((noinline)) void wg_fp_first(uint64_t channel, uint32_t launch, uint32_t site,
@@ -235,7 +236,7 @@ __attribute__((noinline)) void wg_fp_first(uint64_t channel, uint32_t launch, ui
   if (channel && hot) *(volatile uint64_t *)hot = turn;
 }
 
-// A value that came in: one site.
+// A value that came in from outside.
 void wg_fp_input(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t value,
                  uint64_t address, uint64_t hot);
 __attribute__((noinline)) void wg_fp_input(uint64_t channel, uint32_t launch, uint32_t site,
@@ -268,7 +269,7 @@ __attribute__((noinline)) void wg_fp_compare(uint64_t channel, uint32_t launch, 
   }
 }
 
-// --fp-flow: an exceptional operand that leaves, or whose result is not exceptional any more.
+// --fp-flow: an exceptional operand that is stored, or whose result is not exceptional any more.
 void wg_fp_flow(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t value,
                 uint64_t result);
 __attribute__((noinline)) void wg_fp_flow(uint64_t channel, uint32_t launch, uint32_t site,

@@ -5,7 +5,7 @@
 #include "tools/fpcheck/report.h"
 #include "tools/report.h"
 
-// extra[0] of an fp-input: who wrote the value, as WgFpMemory has it; 0: not known
+// Reads extra[0] of an fp-input: the writer of the value, as in WgFpMemory; 0: not known
 static bool receive(const RunProcess *p, const WgFinding *record, RunFinding *f) {
   if (f->kind->parts & HAS_DETAIL) f->size = wg_fp_bytes(record->size);
   if (f->kind->parts & HAS_ORIGIN && record->extra[0])
@@ -18,7 +18,7 @@ static const Kind *counted(const RunSite *s) {
   return s->classes & WG_FP_SITE_SINK ? kind_numbered(KIND_FP_REACHED) : NULL;
 }
 
-// Copies to the host: an infinity that no kernel made of numbers is there on purpose.
+// Copies to the host: an infinity that no kernel computed was put there on purpose.
 static void settle(Run *r, RunFinding *const *f, bool *reported, uint32_t n) {
   StrMap makers = {0};
   fp_report_makers(r, &makers);

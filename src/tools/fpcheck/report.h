@@ -7,7 +7,7 @@
 #include "tools/fpcheck/kinds.h"
 
 // --- report_makers.c ---
-// names of kernels in which exceptions are born, or which read one of theirs
+// names of kernels in which exceptions are born, and of kernels that read such an exception
 void fp_report_makers(const Run *r, StrMap *makers);
 
 // --- report_numbers.c ---
@@ -22,7 +22,7 @@ void fp_report_table(Run *r, Str *out);
 // --- report_diff.c ---
 int fp_report_diff(const char *path_a, const char *path_b, Error *err);  // ToolDiff.compare
 
-// --- report_verdicts.c: what became of the exceptions of each kernel ---
+// --- report_verdicts.c: where the exceptions of each kernel went ---
 void fp_report_verdicts(Run *r, Str *out);
 // NaN or infinity was seen in it, and neither born nor read
 bool fp_report_unexplained(const Run *r, const char *kernel);

@@ -1,5 +1,5 @@
-// warpgrind diff --fp: which floating-point exceptions one of two runs of fpcheck has and the other
-// does not, by source line; for example with and without --use_fast_math.
+// warpgrind diff --fp: floating-point exceptions that only one of two runs of fpcheck has, by
+// source line; for example with and without --use_fast_math.
 #include "report/report.h"
 #include "tools/fpcheck/report.h"
 

@@ -11,7 +11,7 @@ static bool add(StrMap *makers, const char *kernel) {
   return true;
 }
 
-// A kernel that reads no exception and in which a sink of fast mode fired makes them itself.
+// A sink of fast mode fired in a kernel that reads no exception: the exception is born in it.
 static void add_unexplained(const Run *r, StrMap *makers) {
   StrMap reads = {0};
   for (uint32_t i = 0; i < r->findings.len; i++) {

@@ -1,6 +1,6 @@
-// What became of the exceptions of each kernel: born where, stored for whom, copied to the host or
-// gone; the worst first. Inside a kernel only --fp-flow sees where they go; across launches
-// WgFpMemory knows who stored what another read.
+// Where the exceptions of each kernel went: where they were born and stored, who read them, whether
+// they were copied to the host or vanished; the worst first. Only --fp-flow follows them inside a
+// kernel; across launches WgFpMemory knows the writer of an exception that another kernel read.
 #include "tools/fpcheck/report.h"
 
 typedef enum { BORN, COPIED, LEAVES, DECIDES, VANISHES, REACHED, STEPS } Step;
@@ -15,17 +15,17 @@ typedef struct Reader {
   Story *story;
   const RunFinding *input;
 } Reader;
-struct Story {  // of one kernel, whatever process ran it
+struct Story {  // of one kernel, whichever process ran it
   const RunKernel *kernel;
   VEC(const RunFinding *) steps[STEPS];
   VEC(Reader) readers;   // other kernels that read what it stored
-  VEC(Story *) writers;  // kernels that stored what it reads, perhaps itself in an earlier launch
-  bool from_outside;     // some of what it reads was stored by no kernel of the run
-  bool explained;        // … or by one that this can be said of, or in which something is born
+  VEC(Story *) writers;  // kernels whose stores it reads, perhaps its own in an earlier launch
+  bool from_outside;     // some exception that it reads was stored by no kernel of the run
+  bool explained;        // … or by an explained kernel, or one is born in it
   bool retested;         // --fp-rerun tested all of it
   bool visited, asked;
   unsigned rank;         // 0: not known yet
-  const Story *through;  // the reader that makes it so bad
+  const Story *through;  // the reader with that rank
 };
 typedef struct Stories {
   VEC(Story *) all;
@@ -95,7 +95,7 @@ static bool is_explained(const Story *x) {
   return x->from_outside || x->steps[BORN].len;
 }
 
-// From kernel to kernel, until nothing changes.
+// Marks explained kernels from writer to reader, until nothing changes.
 static void explain(Stories *s) {
   for (bool changed = true; changed;) {
     changed = false;
@@ -107,7 +107,7 @@ static void explain(Stories *s) {
   }
 }
 
-// Also through kernels that read what this one stored, as far as is known.
+// The rank includes the kernels that read its stores, as far as these are known.
 static unsigned rank(const Stories *s, Story *x) {
   if (x->rank) return x->rank;
   if (x->visited) return UNSEEN;
@@ -136,7 +136,7 @@ static void add_line(const RunSite *s, Str *out) {
   else str_add(out, "a place in its machine code");
 }
 
-// Each line once, with all that is on it. Returns how many lines there are.
+// Adds each line once, with the count of all its findings. Returns how many lines there are.
 static uint32_t add_places(const RunFinding *const *f, uint32_t n, uint32_t most, Str *out) {
   typedef struct Line {
     const char *name;
@@ -204,8 +204,8 @@ static bool reads_from(Story *x, const Story *wanted) {
   return false;
 }
 
-// Fast mode saw something leave it and nothing being born or coming in, but from itself: where
-// kernels pass a NaN on among themselves, all of them are suspects.
+// Fast mode saw an exception leave the kernel, but none was born there and none came in, except
+// from the kernel itself. If several kernels pass a NaN on to each other, all of them are suspects.
 static bool is_unexplained(Stories *s, Story *x) {
   for (uint32_t i = 0; i < s->all.len; i++) s->all.data[i]->asked = false;
   return x->steps[REACHED].len && !x->explained && (!x->writers.len || reads_from(x, x));

@@ -1,5 +1,5 @@
-// What the kernel is given that looks for NaN and infinity in buffers, before and after a launch
-// of machine code (tools/fpcheck/scan_kernel.cu), and what it tells.
+// Arguments and results of the kernel that counts NaN and infinity in buffers, before and after a
+// launch of machine code (tools/fpcheck/scan_kernel.cu).
 #ifndef WG_FP_SCAN_ABI_H
 #define WG_FP_SCAN_ABI_H
 
@@ -7,7 +7,7 @@
 
 enum {
   WG_FP_SCAN_THREADS = 256,
-  WG_FP_SCAN_AHEAD = 4,  // loads of 16 bytes that a thread has on their way
+  WG_FP_SCAN_AHEAD = 4,  // loads of 16 bytes that a thread has in flight
   WG_FP_SCAN_PARTS = 16,
   WG_FP_SCAN_INPUTS = 32,
   WG_FP_SCAN_BUFFERS = 1 << 16,
@@ -20,11 +20,11 @@ typedef struct WgFpHeld {
   uint32_t nan, inf;
 } WgFpHeld;
 
-typedef struct WgFpSum {      // of a scan that is going on
-  uint32_t blocks, reserved;  // that have ended
+typedef struct WgFpSum {      // of a scan in progress
+  uint32_t blocks, reserved;  // blocks: those that have ended
   struct {
     uint32_t nan, inf;
-    uint64_t last;  // the largest distance of one of them from the buffer's end; 0: there is none
+    uint64_t last;  // distance of the first exception from the buffer's end; 0: there is none
   } parts[WG_FP_SCAN_PARTS];
 } WgFpSum;
 
@@ -35,7 +35,7 @@ typedef struct WgFpPart {
 } WgFpPart;
 
 enum {
-  WG_FP_INPUT_NAN = 1,  // a buffer that the launch may read held one before
+  WG_FP_INPUT_NAN = 1,  // a buffer that the launch may read held NaN before
   WG_FP_INPUT_INF = 2,
   WG_FP_INPUT_GUESSED = 4,  // shift: the same of buffers whose format is not known
 };
@@ -47,7 +47,7 @@ typedef struct WgFpScan {
   uint64_t events;        // … of a WgFpEvents in the host's memory
   uint64_t memory;        // … of the WgFpMemory; 0: none
   uint64_t stored;        // … of a counter that grows when something is noted there
-  uint32_t launch, site;  // who wrote the parts: site + WgFpFormat
+  uint32_t launch, site;  // writer of the parts: site + WgFpFormat
   uint32_t nparts, ninputs;
   uint32_t behind;  // true: after the launch; reports what is new
   uint32_t reserved;
@@ -64,8 +64,8 @@ typedef struct WgFpEvent {
 } WgFpEvent;
 
 typedef struct WgFpEvents {
-  uint32_t written;  // so far, those that were lost included
-  uint32_t lost;     // the host has not read the one in its place yet
+  uint32_t written;  // so far, including lost ones
+  uint32_t lost;     // the host had not read the older event in its place yet
   uint64_t reserved;
   WgFpEvent list[WG_FP_SCAN_EVENTS];  // by number, modulo WG_FP_SCAN_EVENTS
 } WgFpEvents;

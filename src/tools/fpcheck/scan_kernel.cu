@@ -29,7 +29,7 @@ typedef struct Found {
   uint64_t last;
 } Found;
 
-// An exponent of ones carries into the sign when its lowest bit is added.
+// Adding the lowest bit of an exponent of all ones carries into the sign.
 DEVICE bool is_suspect(uint64_t w, uint32_t format) {
   switch (format) {
     case WG_FP_F16:
@@ -57,8 +57,8 @@ DEVICE uint32_t bytes_of(uint32_t format) {
   return format == WG_FP_F32 ? 4 : format == WG_FP_F64 ? 8 : 2;
 }
 
-// Who stored it, for kernels that read it and for copies to the host. Where a writer is noted
-// already and the buffer held some before, that writer is the more likely cause.
+// Notes the writer, for kernels that read the exception and for copies to the host. If a writer is
+// already noted and the buffer held some before, that writer is the more likely cause.
 DEVICE void note_writer(const WgFpScan *s, const WgFpPart *p, uint64_t address, bool clean_before) {
   if (!s->memory || !s->behind) return;
   uint32_t hash = wg_fp_hash(address >> WG_FP_PAGE_SHIFT), site = s->site + p->format;
@@ -96,8 +96,8 @@ DEVICE void add_up(const WgFpScan *s, uint32_t part, const Found *f) {
   if (inf) add32(at + 4, (uint32_t)inf);
 }
 
-// Some of these pieces of 16 bytes has one. They are loaded once more, so that there is one copy of
-// the code that counts: the driver compiles it when the program starts.
+// Some of these 16-byte pieces has an exception. They are loaded again here, so that there is only
+// one copy of the counting code: the driver compiles it when the program starts.
 DEVICE void count_pieces(const WgFpScan *s, const WgFpPart *p, uint64_t first, uint64_t threads,
                          Found *f, bool clean_before) {
   uint64_t last = p->bytes / 16;
@@ -127,7 +127,7 @@ DEVICE void scan(const WgFpScan *s, const WgFpPart *p, uint64_t thread, uint64_t
   }
 }
 
-// What is behind the last whole 16 bytes.
+// The bytes after the last whole 16.
 DEVICE void scan_end(const WgFpScan *s, const WgFpPart *p, Found *f, bool clean_before) {
 #pragma unroll 1
   for (uint64_t at = p->address + p->bytes / 16 * 16; at < p->address + p->bytes; at += 8) {
@@ -173,7 +173,7 @@ DEVICE void tell(const WgFpScan *s, const WgFpPart *p, const WgFpHeld *now, cons
   set32(e + offsetof(WgFpEvent, sequence), number + 1);
 }
 
-// What the buffers held that the launch may have read; those that it wrote, too.
+// The exceptions in the buffers that the launch may have read, including those that it wrote.
 DEVICE uint32_t inputs_held(const WgFpScan *s) {
   uint32_t bits = 0;
   for (uint32_t i = 0; i < s->ninputs; i++) {

@@ -16,11 +16,11 @@ void fp_load_counter(FpCheck *k, Code *c, const char *load, PtxReg *has, PtxReg 
   code_guard(c, NULL, false);
 }
 
-// Whether a counter that is not 0 says that this turn is to be tested everywhere; for the lanes
-// that are here. known: its second word. sampled: what is known may hide something else; so of the
-// turn behind it, which would cost much for what is mostly known, one in 8 of the first 1024 blocks
-// is tested: these run at the same time.
-enum { NOT_SAMPLED = ~0x3f8 };  // bits of the number of a block that is not
+// Whether a counter that is not 0 says to test this turn everywhere, for the active lanes. known:
+// its second word. sampled: known exceptions may hide others. Testing all of the next turn would
+// cost much for mostly known ones, so one in 8 of its first 1024 blocks is tested: these run at the
+// same time.
+enum { NOT_SAMPLED = ~0x3f8 };  // bits of a block's number: 0 if it is sampled
 void fp_ask_counter(FpCheck *k, Code *c, FpCounter n, bool sampled) {
   PtxReg *flags = n.flags, *hot = n.hot, *known = n.known, *yes = n.yes;
   PtxReg *before = body_temp(k->body, TYPE_B32, 1), *graph = body_temp(k->body, TYPE_B32, 5),
@@ -30,7 +30,7 @@ void fp_ask_counter(FpCheck *k, Code *c, FpCounter n, bool sampled) {
   EMIT(c, "shr.u32", opd_reg(flags), opd_reg(flags), opd_imm(WG_LAUNCH_FP_TURN));
   EMIT(c, "sub.u32", opd_reg(hot), opd_reg(flags), opd_reg(hot));
   EMIT(c, "and.b32", opd_reg(hot), opd_reg(hot), opd_imm(0xffff));
-  // known, and the next turn: another distance, which is no power of 16
+  // known and the next turn: double the distance, which then is no power of 16
   EMIT(c, "setp.eq.u32", opd_reg(yes), opd_reg(hot), opd_reg(known));
   if (sampled) {
     EMIT(c, "mov.u32", opd_reg(before), opd_sreg(SREG_CTAID, SEL_X));
@@ -49,7 +49,7 @@ void fp_ask_counter(FpCheck *k, Code *c, FpCounter n, bool sampled) {
   code_guard(c, NULL, false);
 }
 
-// Lanes of a warp decide together.
+// All lanes of a warp take the same way.
 static void branch_together(FpCheck *k, Code *c, PtxReg *yes, PtxLabel *to) {
   PtxReg *lanes = body_temp(k->body, TYPE_B32, 3);
   EMIT(c, "activemask.b32", opd_reg(lanes));
@@ -59,8 +59,8 @@ static void branch_together(FpCheck *k, Code *c, PtxReg *yes, PtxLabel *to) {
   code_guard(c, NULL, false);
 }
 
-// Read by every warp: it should stay near. A block may then see an old value; the multiprocessor
-// whose sink fired does not.
+// Every warp reads the counter: it should stay in the L1 cache. A block may then see an old value,
+// except on the multiprocessor whose sink fired.
 static void load_counter(FpCheck *k, Code *c, PtxReg *flags, PtxReg *hot) {
   const PtxModule *m = k->body->func->module;
   PtxReg *counters = body_temp(k->body, TYPE_B64, 0), *has = body_temp(k->body, TYPE_PRED, 1);
@@ -74,8 +74,8 @@ static void load_counter(FpCheck *k, Code *c, PtxReg *flags, PtxReg *hot) {
   code_guard(c, NULL, false);
 }
 
-// Its second word, if the first is not 0. Near as well: in a kernel whose exceptions are known
-// every warp wants it. An old value, 0, has more tested than must be.
+// Loads the counter's second word if the first is not 0. From the cache as well: in a kernel with
+// known exceptions every warp reads it. An old value, 0, only causes more tests.
 static void load_known(FpCheck *k, Code *c, PtxReg *has, PtxReg *known) {
   PtxReg *counters = body_temp(k->body, TYPE_B64, 0);
   record_load(c, counters, offsetof(WgLaunch, counters));
@@ -86,8 +86,8 @@ static void load_known(FpCheck *k, Code *c, PtxReg *has, PtxReg *known) {
 }
 
 // --- where the counter is read ---
-// Instructions before that point may run twice: they store nothing, wait for no other thread, and
-// are not tested.
+// Instructions before the counter is read may run twice: they store nothing, wait for no other
+// thread, and are not tested.
 static bool can_be_repeated(const FpCheck *k, uint32_t i) {
   const Body *b = k->body;
   const PtxInstr *in = b->cfg->instrs[i];
@@ -111,14 +111,14 @@ static bool computes(const PtxInstr *in) {
   return false;
 }
 
-// As late as can be, so that what the kernel itself loads is on its way at the same time: in the
-// last block before any loop that all of the rest goes through. Returns the instruction before
-// which it is; 0: there is no such place.
+// Finds the latest place to choose the body, so that the kernel's own loads overlap the load of the
+// counter: in the last block that comes before all loops and dominates every block in `works`.
+// Returns the instruction to insert before; 0: there is none.
 enum { FIRST_BLOCKS = 64 };
 static uint32_t last_moment(const FpCheck *f) {
   const IrCfg *c = f->body->cfg;
   uint32_t best = 0, most = FIRST_BLOCKS;
-  // by block: not all of it can be repeated, or full mode has something to test there
+  // by block: some instruction cannot be repeated, or full mode tests one
   bool *works = ARENA_ARRAY(&f->body->cfg->arena, bool, c->nblocks + 1);
   for (uint32_t i = 0; i < c->ninstrs; i++)
     works[c->block_of[i]] |= !can_be_repeated(f, i) || computes(c->instrs[i]);
@@ -133,8 +133,8 @@ static uint32_t last_moment(const FpCheck *f) {
   return best;
 }
 
-// In a kernel with two bodies, takes the second if the launch or the kernel's counter says so.
-// Where threads can start over later, they read the counter then, and nothing waits for it here.
+// In a kernel with two bodies, takes the second if the launch or the kernel's counter says so. If
+// threads can start over later, they read the counter then, and nothing waits for it here.
 static void choose_body(FpCheck *k, PtxLabel *full) {
   Body *b = k->body;
   Code *cold = body_cold(b), *c = k->late ? body_after(b, k->late - 1) : body_entry(b);
@@ -144,7 +144,7 @@ static void choose_body(FpCheck *k, PtxLabel *full) {
   PtxReg *yes = body_temp(b, TYPE_PRED, 0), *has = body_temp(b, TYPE_PRED, 1);
   bool waits = k->hot >= 0 && !k->seen && (!k->done_before || k->asks_first),
        asks = waits || (k->hot >= 0 && k->seen);
-  if (waits) {  // on its way until then
+  if (waits) {  // the load overlaps the code before the choice
     record_load(body_entry(b), flags, offsetof(WgLaunch, flags));
     load_counter(k, body_entry(b), flags, hot);
   }
@@ -155,7 +155,7 @@ static void choose_body(FpCheck *k, PtxLabel *full) {
   if (waits) {
     EMIT(c, "setp.ne.or.u32", opd_reg(yes), opd_reg(hot), opd_imm(0), opd_reg(yes));
     branch_together(k, c, yes, choose);
-  } else {  // a parameter: the same in all lanes
+  } else {  // flags are a parameter: the same in all lanes
     code_guard(c, yes, false);
     EMIT(c, "bra.uni", opd_label(choose));
     code_guard(c, NULL, false);
@@ -164,7 +164,7 @@ static void choose_body(FpCheck *k, PtxLabel *full) {
   code_label(cold, choose);
   if (k->repeats) {
     fp_again_never(k, cold);
-    record_load(cold, flags, offsetof(WgLaunch, flags));  // that took its register
+    record_load(cold, flags, offsetof(WgLaunch, flags));  // fp_again_never overwrote its register
   }
   EMIT(cold, "and.b32", opd_reg(masked), opd_reg(flags), opd_imm(WG_LAUNCH_FP_FULL));
   EMIT(cold, "setp.ne.u32", opd_reg(yes), opd_reg(masked), opd_imm(0));
@@ -182,8 +182,8 @@ static void choose_body(FpCheck *k, PtxLabel *full) {
   EMIT(cold, "bra.uni", opd_label(resume));
 }
 
-// The same where the second body is the program's own code to other passes: into the predicate that
-// chooses.
+// The same if the second body was made before weaving, as code that all tools see: sets the
+// predicate that chooses the body.
 static void choose_second(FpCheck *k, PtxReg *choose) {
   Body *b = k->body;
   Code *c = body_entry(b);
@@ -204,7 +204,7 @@ static void choose_second(FpCheck *k, PtxReg *choose) {
   EMIT(c, "vote.sync.any.pred", opd_reg(choose), opd_reg(choose), opd_reg(lanes));
 }
 
-// Warps of these kernels work together in ways that need all of them in the same body: only the
+// The warps of these kernels must all run in the same body, since they work together: only the
 // launch may choose it.
 static bool warps_are_bound(const Body *b) {
   for (uint32_t i = 0; i < b->cfg->ninstrs; i++) switch (b->cfg->instrs[i]->op) {
@@ -217,8 +217,8 @@ static bool warps_are_bound(const Body *b) {
   return false;
 }
 
-// No sink finds subnormal numbers: a run that asks for them alone tests every instruction; together
-// with other kinds they are left to full mode.
+// No sink finds subnormal numbers. A run that asks only for them tests every instruction; if it
+// asks for other kinds too, they are left to full mode.
 static unsigned kinds_of(const WeavePlan *plan) {
   unsigned kinds = plan->tool_options[TOOL_FPCHECK] & WG_FP_ALL;
   return kinds ? kinds : WG_FP_ALL;
@@ -228,15 +228,15 @@ static bool is_full(const WeavePlan *plan) {
   return plan->tool_options[TOOL_FPCHECK] & FP_TESTS_ALL || kinds_of(plan) == WG_FP_SUBNORMAL;
 }
 
-// Other tools must see both bodies, so they are made before any looks at the function. memcheck can
-// do with that: what it says does not depend on which of them runs.
+// Other tools must see both bodies, so these are made before any tool looks at the function.
+// memcheck can work with two bodies: its findings do not depend on which one runs.
 static bool shares_kernels(const WeavePlan *plan) {
   return plan->tools == (TOOL_BIT(FPCHECK) | TOOL_BIT(MEMCHECK)) && !is_full(plan) &&
          !follows(plan);
 }
 
-// Inline PTX often stands in braces that declare nothing, those of every function of cuda_fp16.h
-// and cuda_bf16.h among them. Tests of several instructions cannot be put together across braces.
+// Inline PTX often stands in braces that declare nothing, for example in every function of
+// cuda_fp16.h and cuda_bf16.h. Tests of several instructions cannot be merged across braces.
 static void drop_braces(PtxFunc *f) {
   bool *gone = mem_alloc(f->nstmts + 1);
   struct {
@@ -266,7 +266,8 @@ static void drop_braces(PtxFunc *f) {
   free(gone);
 }
 
-// statements: two bodies with the checks of two tools are compiled
+// in statements: larger kernels get one body, since two with the checks of two tools must be
+// compiled
 enum { LARGEST_DOUBLED = 8000 };
 static void prepare(Program *p, PtxFunc *f) {
   FuncInfo *info = func_info(f);
@@ -295,8 +296,8 @@ static void weave_both(FpCheck *k) {
   choose_second(k, k->body->info->second.choose);
 }
 
-// Two bodies, unless other tools work on the first or it cannot be copied; functions and such
-// kernels are tested everywhere.
+// Weaves two bodies, unless other tools work on the first or the kernel cannot be cloned. Such
+// kernels, and functions, are tested everywhere.
 static void weave_as_planned(FpCheck *k) {
   Body *b = k->body;
   const WeavePlan *plan = b->program->plan;
@@ -353,14 +354,15 @@ static void begin(Program *p) {
     p->out->ncounters = p->out->nkernels;
 }
 
-// Calls of the fast body. Everything but these leaves its loops alone (weave_loops.c), which have
-// all of their registers if these keep none.
+// Calls in the fast body: the only woven code that disturbs its loops (weave_loops.c). If these
+// calls keep no registers, the loops have all of them.
 static bool is_sink(const PtxInstr *in) {
   const char *name = in->nops == 3 && in->ops[1].kind == OPD_FUNC ? in->ops[1].func->name : "";
   return strstr(name, "wg_fp_sink") || strstr(name, "wg_fp_quiet");
 }
 
-// A place in a function of a header says little; inlined it comes with the line of the program.
+// A place in a header's function says little; if that is inlined, the place has the program's line,
+// too.
 const Pass pass_fpcheck = {.options = fp_options,
                            .begin = begin,
                            .prepare = prepare,

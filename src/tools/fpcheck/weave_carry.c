@@ -1,10 +1,10 @@
-// Local and shared memory that carries values within the kernel: a store to it is no sink, since
-// the value is tested where it goes after it was loaded again. That holds if all that is loaded
-// from it is known to be a floating-point number, or is used as an integer. Bits that are only
-// copied, say from shared to global memory sixteen bytes at a time, would leave without a test.
+// Local and shared memory that carries values within the kernel. A store to it is no sink, since
+// the value is tested where it goes after it is loaded again. That holds only if all values loaded
+// from it are known floating-point numbers or are used as integers. Bits that are only copied, say
+// from shared to global memory sixteen bytes at a time, would leave without a test.
 #include "tools/fpcheck/internal.h"
 
-// raw: by register: bits of that memory, of unknown meaning
+// raw: by register: holds bits from that memory, of unknown type
 typedef struct Carry {
   const FpFlow *flow;
   bool *raw;
@@ -30,7 +30,7 @@ static bool mentions_raw(const Carry *c, const PtxOperand *o) {
   return false;
 }
 
-// The instruction may pass raw bits on as they are, or ask for some of them.
+// The instruction may pass raw bits on unchanged, or test some of them.
 static bool passes_on(Carry *c, PtxInstr *in) {
   unsigned classes = ptx_op_classes(in);
   switch (in->op) {
@@ -63,7 +63,7 @@ static bool is_move(const PtxInstr *in) {
   return (in->op == OP_MOV || in->op == OP_SELP) && in->ops[0].kind == OPD_REG;
 }
 
-// What reads this memory in other ways than by loads of its own.
+// The instruction reads this memory by other means than a plain load.
 static bool is_seen_otherwise(const PtxInstr *in, PtxSpace space) {
   unsigned classes = ptx_op_classes(in);
   if (classes & CLASS_CALL || (classes & CLASS_LOAD && in->space == SPACE_GENERIC)) return true;

@@ -1,5 +1,5 @@
-// A second body of a kernel behind the first, with the same registers: whichever runs, the other
-// does not.
+// A second body of a kernel after the first, with the same registers: only one of them runs at a
+// time.
 #include "tools/fpcheck/internal.h"
 
 typedef struct FpClone {
@@ -43,7 +43,7 @@ bool fp_can_clone(const FpCheck *k) {
   return true;
 }
 
-// Labels inside braces, by PtxLabel.id: they are not seen from the clone.
+// Labels inside braces, by PtxLabel.id: they are not visible in the clone.
 static bool *inner_labels(FpCheck *k) {
   const PtxFunc *f = k->body->func;
   bool *inner = ARENA_ARRAY(&k->body->cfg->arena, bool, f->nlabels + 1);
@@ -65,7 +65,7 @@ void fp_clone_begin(FpCheck *k) {
   const bool *inner = inner_labels(k);
   for (uint32_t i = 0; i < k->body->func->nlabels; i++) {
     PtxLabel *l = k->body->func->labels[i];
-    // prototypes are seen from here
+    // prototypes are visible here
     if (l->kind != LABEL_CODE && l->kind != LABEL_BRANCHTARGETS && !inner[l->id]) continue;
     PtxLabel *copy = c->labels[l->id] = body_label(k->body);
     copy->kind = l->kind;
@@ -96,7 +96,7 @@ static void copy_instruction(FpCheck *k, Code *to, const PtxInstr *in) {
   PtxReg *guard = NULL;
   bool stores = k->repeats && in->op == OP_ST && in->space != SPACE_LOCAL &&
                 in->space != SPACE_PARAM;
-  if (stores && in->guard) {  // who repeats stores nothing
+  if (stores && in->guard) {  // a thread that runs again must not store
     guard = body_temp(k->body, TYPE_PRED, 1);
     if (in->guard_negated)
       EMIT(to, "or.pred", opd_reg(guard), opd_reg(in->guard), opd_reg(k->repeats));

@@ -1,5 +1,5 @@
-// What a register was computed from, in some way and by whichever instruction; what is loaded was
-// computed elsewhere.
+// The registers that a register was computed from, by any instruction. Loads end the search: the
+// loaded value was computed elsewhere.
 #include "tools/fpcheck/internal.h"
 
 enum { MOST_REGISTERS = 128 };

@@ -6,7 +6,7 @@
 // values may go through shuffles on their way.
 #include "tools/fpcheck/internal.h"
 
-// Without effects, and nothing but its operands decides its result.
+// Has no side effects; its result depends only on its operands.
 static bool is_pure(const PtxInstr *in) {
   FpOperation o;
   switch (in->op) {
@@ -54,8 +54,9 @@ bool fp_lasts(const FpFlow *f, const PtxOperand *o, uint32_t from, uint32_t unti
   return fp_is_fixed(f, o) || !fp_is_named(&f->writes, o->reg, from, until + 1);
 }
 
-// What the instruction reads is still there behind the selection. In another block: no way leads
-// from an instruction to one that it dominates through what dominates itself.
+// The operands of the instruction still have their values after the selection. If that is in
+// another block: there is no path from an instruction to one that it dominates that passes through
+// a dominator of the first.
 static bool operands_last(const FpCheck *k, uint32_t i, uint32_t selection) {
   const IrCfg *cfg = k->body->cfg;
   const PtxInstr *in = cfg->instrs[i];
@@ -74,7 +75,7 @@ static bool operands_last(const FpCheck *k, uint32_t i, uint32_t selection) {
   return true;
 }
 
-// x == 0, for selections only. That an infinity is none decides nothing by itself.
+// x == 0, for selections only. An infinite x is not zero, which by itself decides nothing.
 static bool asks_for_zero(const FpCheck *k, uint32_t i) {
   const PtxInstr *in = k->body->cfg->instrs[i];
   if (in->op != OP_SETP || in->guard || k->flow->depth[i] || in->nops != 3 ||
@@ -84,12 +85,12 @@ static bool asks_for_zero(const FpCheck *k, uint32_t i) {
          fp_is_constant(k->flow, &in->ops[2], 0, 0);
 }
 
-// by register: readers that are deferred, to whom; the selection that may take it or what is made
-// of it, + 1
+// by register: readers that are deferred, their owner; the selection that may take it or a value
+// made from it, + 1
 typedef struct Readers {
   uint32_t *known, *owner, *taken_by;
   bool *several;
-  uint32_t store;  // the last guarded store of the block, after which no barrier came, + 1
+  uint32_t store;  // the last guarded store of the block with no barrier after it, + 1
 } Readers;
 
 static void add_reader(Readers *r, const PtxOperand *o, uint32_t owner) {
@@ -102,8 +103,8 @@ static void add_reader(Readers *r, const PtxOperand *o, uint32_t owner) {
   r->owner[id] = owner;
 }
 
-// isfinite(x) ? x + 1 : 0. The selection tests the value if it takes it. If it does not, a NaN in x
-// has decided something.
+// isfinite(x) ? x + 1 : 0. If the selection takes the value, it tests it. If it does not, a NaN in
+// x has made a decision.
 static bool asks_for_taken(const FpCheck *k, const Readers *r, uint32_t i) {
   const PtxInstr *in = k->body->cfg->instrs[i];
   if (in->op != OP_SETP || in->guard || k->flow->depth[i] || in->nops != 3 ||
@@ -130,7 +131,7 @@ static void visit_store(FpCheck *k, FpDeferred *f, Readers *r, uint32_t i) {
   for (unsigned o = 1; o < in->nops; o++) add_reader(r, &in->ops[o], r->store - 1);
 }
 
-// Is the result of this instruction decided about by others?
+// Does another instruction decide about this one's result?
 static bool is_deferred(const FpCheck *k, const FpDeferred *f, const Readers *r, uint32_t i) {
   const PtxInstr *in = k->body->cfg->instrs[i];
   if (!is_simple(k, i)) return false;
@@ -138,9 +139,9 @@ static bool is_deferred(const FpCheck *k, const FpDeferred *f, const Readers *r,
   if (k->flow->defs->instr[d] != i || !r->known[d] || r->known[d] != k->flow->uses[d] ||
       r->several[d] || !operands_last(k, i, owner))
     return false;
-  // and one for the way out of the block
+  // and one more condition for the way out of the block
   if (in->op == OP_SELP && f->selections[owner] + 2 >= FP_CONDITIONS) return false;
-  // what a lane throws away another one may have taken; registers are kept until then
+  // a value that this lane throws away may be taken by another; registers are kept until the store
   return f->store[owner] ? f->results[owner] < FP_RESULTS : in->op != OP_SHFL && !fp_is_pack(in);
 }
 
@@ -159,7 +160,7 @@ static uint32_t decides_about(const FpCheck *k, const FpDeferred *f, const Reade
   return st->guard == in->ops[3].reg && st->guard_negated == negated ? store : owner;
 }
 
-// Backwards, so that readers are known before what they read.
+// Visits instructions backwards, so that readers are known before the values they read.
 static void visit(FpCheck *k, FpDeferred *f, Readers *r, uint32_t i) {
   const PtxInstr *in = k->body->cfg->instrs[i];
   if (ptx_op_order(in->op) == ORDER_BLOCK) r->store = 0;
@@ -209,9 +210,9 @@ const FpDeferred *fp_deferred_build(FpCheck *k) {
   return f;
 }
 
-enum { MOST_VISITS = 10000 };  // of paths: code that no compiler makes could have very many
+enum { MOST_VISITS = 10000 };  // of paths: code that no compiler generates could have very many
 
-// The conditions of one are among those of the other.
+// Every condition of a is also one of b.
 static bool is_within(const FpItem *a, const FpItem *b) {
   for (unsigned i = 0; i < a->nconditions; i++) {
     bool has = false;
@@ -223,7 +224,7 @@ static bool is_within(const FpItem *a, const FpItem *b) {
   return true;
 }
 
-// A way to this instruction was gone before, under conditions that hold whenever these do.
+// This instruction was reached before, under conditions that hold whenever these do.
 static bool was_visited(FpItems *out, uint32_t instr, const FpItem *so_far) {
   for (uint32_t i = 0; i < out->paths.len; i++)
     if (out->paths.data[i].instr == instr && is_within(&out->paths.data[i], so_far)) return true;
@@ -236,7 +237,7 @@ static bool was_visited(FpItems *out, uint32_t instr, const FpItem *so_far) {
 static void gather_selection(FpCheck *k, const FpDeferred *f, uint32_t i, const FpItem *so_far,
                              FpItems *out);
 
-// What the operand was computed from, in the order of computation.
+// Gathers the values that the operand was computed from, in the order of computation.
 void fp_deferred_gather(FpCheck *k, const FpDeferred *f, const PtxOperand *o, const FpItem *so_far,
                         FpItems *out) {
   if (!fp_def(k->flow, o)) return;
@@ -275,7 +276,7 @@ static void gather_answer(FpCheck *k, const FpDeferred *f, uint32_t i, unsigned 
   FpOperation *answer = &item.operation;
   if (!fp_is_answer(k->body, k->flow, in, o, answer) || !(answer->kinds & k->kinds)) return;
   if (answer->kinds == WG_FP_NAN) fp_asked_for_nan(k->flow, in->ops[3].reg, item.unless_nan);
-  // it may have changed by then
+  // the register may have changed by then
   if (answer->n && f->owner[i] && !fp_is_fixed(k->flow, answer->operands[0])) {
     answer->n = 0;
     answer->types[0].format = 0;

@@ -1,12 +1,12 @@
 // Tests of values, gathered in groups, and the slow path behind each group.
 //
-// A test is one to three instructions that add to a predicate; one branch serves the tests of a
-// group. The slow path stands out of line (body_cold), looks at every item of the group again,
-// exactly this time (tools/fpcheck/weave_slow.c), and comes back.
+// A test is one to three instructions that add to a predicate; one branch serves all tests of a
+// group. The slow path is out of line (body_cold). It looks at every item of the group again, this
+// time exactly (tools/fpcheck/weave_slow.c), and comes back.
 #include "tools/fpcheck/internal.h"
 
 // --- tests ---
-// Comparisons in three forms: alone, and a predicate, or a predicate.
+// Comparisons in three forms: plain, with an `and` of a predicate, with an `or`.
 typedef const char *const Comparison[3];
 static Comparison f32_geu = {"setp.geu.f32", "setp.geu.and.f32", "setp.geu.or.f32"};
 static Comparison f32_gt = {"setp.gt.f32", "setp.gt.and.f32", "setp.gt.or.f32"};
@@ -42,11 +42,10 @@ static PtxOperand temp64(const FpCheck *k, unsigned i) {
   return opd_reg(body_temp(k->body, TYPE_B64, i));
 }
 
-// --- tests put together ---
-// A chain of comparisons, each of which waits for the predicate of the one before, takes a dozen
-// cycles for every link: a loop of a kernel with few warps waits for all of them. The largest of
-// some values, or the bits of all of them, is known after a third of that, with as many
-// instructions.
+// --- merged tests ---
+// In a chain of comparisons each waits for the predicate of the one before. Every link takes a
+// dozen cycles, and a loop of a kernel with few warps waits for all of them. The maximum of several
+// values, or the OR of their bits, takes a third of that time and as many instructions.
 static bool can_gather(const FpCheck *k, FpGather g, const PtxReg *guard) {
   const PtxModule *m = k->body->func->module;
   if (!k->gathers || guard) return false;
@@ -194,7 +193,8 @@ void fp_test_nan(FpCheck *k, Code *c, FpType t, PtxOperand a, PtxOperand b, FpCo
   else add_to_group(k, c, wide ? f64_nan : f32_nan, a, b, guard);
 }
 
-// The smallest number whose rounding overflows the format; f32 bits. From it on, or above it.
+// The smallest number whose rounding overflows the format; f32 bits. from_it_on: it overflows
+// itself.
 typedef struct Limit {
   PtxType to;
   uint32_t bits;
@@ -227,7 +227,7 @@ static PtxOperand part_as_f32(FpCheck *k, Code *c, const FpOperation *o, unsigne
 
 unsigned fp_parts(const FpOperation *o) { return o->n == 2 || o->types[0].packed ? 2 : 1; }
 
-// Whether a part overflows, and its bits.
+// Tests whether a part overflows; returns its bits.
 PtxOperand fp_test_part(FpCheck *k, Code *c, const PtxInstr *in, const FpOperation *o,
                         unsigned part, unsigned temp) {
   const Limit *l = limit_of(in);

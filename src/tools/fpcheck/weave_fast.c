@@ -1,11 +1,11 @@
-// Fast mode: values are tested only where they leave or may vanish, the sinks. NaN survives add,
-// multiply and FMA, and infinity survives as infinity or NaN, so whatever is born reaches one of
-// them.
+// Fast mode: values are tested only at sinks, where they leave or may vanish. NaN survives add,
+// multiply and FMA, and infinity survives as infinity or NaN, so every exception that is born
+// reaches a sink.
 //
-// What keeps an exception exceptional is no sink: sqrt, lg2, sin and cos, conversions between
-// floating-point formats, and a selection, whose result goes on to be tested. Comparisons, min and
-// max are tested for NaN only: an infinity is ordered there as any number is, and masks and seeds
-// are made of them.
+// Operations that keep an exception exceptional are no sinks: sqrt, lg2, sin and cos, conversions
+// between floating-point formats, and a selection, whose result is tested later. Comparisons, min
+// and max are tested for NaN only: they order infinity as any other number, and programs use
+// infinity there as a mask or a seed.
 #include "tools/fpcheck/internal.h"
 
 enum { GROUP = 8, SEEN = 32 };
@@ -30,7 +30,7 @@ static bool uses_infinity(const FpCheck *k) {
     if (in->op == OP_FMA || in->op == OP_MUL || in->op == OP_ADD || in->op == OP_SETP ||
         in->op == OP_SET || in->op == OP_TESTP)
       continue;
-    // where it is used counts
+    // the place where it is used counts
     if (in->op == OP_MOV && in->nops == 2 && fp_is_fixed(k->flow, &in->ops[0])) continue;
     for (unsigned o = 1; o < in->nops; o++) {
       const PtxInstr *def = in->ops[o].kind == OPD_REG ? fp_def(k->flow, &in->ops[o]) : NULL;
@@ -67,7 +67,7 @@ static FpItem new_item(uint32_t i, const PtxInstr *in, PtxOperand *o, FpType t) 
   return item;
 }
 
-// --- tests that others make needless ---
+// --- redundant tests ---
 // NaN and infinity go through these whatever the other operands are: an exceptional operand makes
 // an exceptional result.
 static bool carries(const PtxInstr *in) {
@@ -79,7 +79,7 @@ static bool carries(const PtxInstr *in) {
 }
 
 enum { TRACKED = 32, LONGEST_WALK = 512 };
-// exceptional ones make the value exceptional that is asked about
+// registers that, if exceptional, make the value in question exceptional
 typedef struct Implying {
   const PtxReg *regs[TRACKED];
   unsigned n;
@@ -114,8 +114,8 @@ static bool asks_for_nan(const FpItem *item) {
   return item->nan_only && !t.packed && (t.format == WG_FP_F32 || t.format == WG_FP_F64);
 }
 
-// A sum that is stored in every turn needs one test: an exception that was in it is in it still.
-// The slow path looks at all of them.
+// A sum that is stored in every iteration needs one test: once exceptional, it stays so. The slow
+// path looks at all of its items.
 static void find_implied(FpCheck *k) {
   const IrCfg *cfg = k->body->cfg;
   for (uint32_t n = k->items.len; n-- > 0;) {
@@ -187,8 +187,8 @@ static bool vanishes_in(const PtxInstr *in, Vanishing *v) {
   }
 }
 
-// What a selection may have taken that was computed by such an instruction: tanhf divides by what
-// overflows, and takes 1 then.
+// Operands of instructions in which an exception vanishes, if a selection may take their results:
+// tanhf divides by a number that overflows, and then takes 1.
 static void sinks_of_selection(Fast *f, uint32_t selection) {
   FpCheck *k = f->k;
   FpItems items = {0};
@@ -216,7 +216,7 @@ static void sinks_of_selection(Fast *f, uint32_t selection) {
   vec_free(&items);
 }
 
-// What is moved there is a floating-point number still: of a pair, both halves.
+// The moved value is still a floating-point number; for a pair, both halves are.
 static bool stays_number(const FpFlow *f, const PtxOperand *d) {
   bool all = d->nlist > 0;
   for (unsigned i = 0; d->kind == OPD_VECTOR && i < d->nlist; i++)
@@ -306,7 +306,7 @@ void fp_weave_fast(FpCheck *k) {
       bool nested = k->flow->depth[i] != 0;
       if (nested && k->items.len) close_group(k, fp_after(k, i - 1), i, false);
       sinks_of(&f, i);
-      // The tests stand before an instruction that overwrites what they or the slow path read.
+      // Tests go before an instruction that overwrites registers which they or the slow path read.
       if (k->items.len && (nested || fp_must_close_before(k, i) || fp_over_closes_before(k, i)))
         close_group(k, fp_before(k, i), i, nested);
       ptx_visit_regs(cfg->instrs[i], forget, &f);

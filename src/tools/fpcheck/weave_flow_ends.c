@@ -1,6 +1,6 @@
-// --fp-flow: where an exception that is there already goes. Results that carry one on are looked at
-// with the births (probe.c); here are the instructions that make one vanish: their operands are
-// tested. Those that take one to memory are in tools/fpcheck/weave_stores.c.
+// --fp-flow: where an existing exception goes. Results that carry one on are tested with the births
+// (probe.c). Here are the instructions that can make one vanish: their operands are tested. The
+// instructions that store one are in tools/fpcheck/weave_stores.c.
 #include "tools/fpcheck/internal.h"
 
 static bool is_float(const PtxInstr *in) { return in->ntypes && fp_type(in->types[0]).format; }

@@ -1,9 +1,9 @@
 // Full mode: every instruction an exception can be born in is tested.
 //
 // Compilers compute both sides of a selection and throw one away: erf of the library computes a
-// formula that overflows for large numbers, and then takes 1. So what only a selection reads,
-// directly or through other such instructions of its block, is not tested where it is made but
-// where it is chosen. tools/fpcheck/weave_defer.c finds it.
+// formula that overflows for large numbers, and then takes 1. So a result that only a selection
+// reads, directly or through other such instructions of its block, is tested at the selection and
+// not where it is computed. tools/fpcheck/weave_defer.c finds these.
 #include "tools/fpcheck/internal.h"
 
 enum { GROUP = 4 };  // items of a group: more keep more registers alive, fewer branch more often
@@ -13,8 +13,8 @@ static PtxReg *written(const PtxInstr *in) {
 }
 
 // --- one instruction ---
-// Registers that the instruction overwrites although its slow path wants to read them are copied
-// before it.
+// Copies an operand before the instruction, if the instruction overwrites a register that its slow
+// path reads.
 static PtxOperand *copy_operand(FpCheck *k, uint32_t i, const PtxOperand *o, FpType t) {
   Code *c = fp_before(k, i);
   unsigned bytes = ptx_type_size(o->reg->type);
@@ -102,8 +102,8 @@ static bool check_selection(FpCheck *k, const FpDeferred *f, uint32_t i, Where w
   return any;
 }
 
-// Behind the last instruction of a block: registers that hold a NaN or an infinity of the library
-// then, if it is read where the block leads. A compiler likes to put it there before it asks.
+// At the end of a block: tests registers that then hold a NaN or an infinity of the library, if the
+// next block reads them. Compilers like to set the register before they compare.
 static void check_answers(FpCheck *k, uint32_t block, Code *c) {
   const IrCfg *cfg = k->body->cfg;
   const IrBlock *b = &cfg->blocks[block];
@@ -167,7 +167,7 @@ static bool check_comparison(FpCheck *k, uint32_t i) {
   item.result = *a;
   fp_save_overwritten(k, i, &item.operation);
   add_guard(&item, in);
-  // A predicate that the comparison itself writes is no guard any more.
+  // If the comparison writes its own guard, the guard's value is lost.
   if (in->guard && in->ops[0].kind == OPD_REG && in->ops[0].reg == in->guard) return false;
   fp_test_nan(k, fp_after(k, i), t, *item.operation.operands[0], *item.operation.operands[1],
               (FpCondition){in->guard, in->guard_negated});
@@ -201,15 +201,15 @@ static bool check_matrix(FpCheck *k, uint32_t i) {
 }
 
 // --- asynchronous products ---
-// Their accumulators may be read when all of them have been waited for. What they were made of lies
-// in shared memory and is not looked at: an exception is noted, as at a sink of fast mode.
+// Their accumulators are complete only when all products have been waited for. Their operands lie
+// in shared memory and are not looked at: an exception is only noted, as at a sink of fast mode.
 enum { ACCUMULATORS = 8 };
 static void note_seen(void *ctx, PtxReg **reg, bool is_def) {
   (void)is_def;
   ((bool *)ctx)[(*reg)->id] = true;
 }
 
-// registers that are declared in braces are not seen behind them
+// registers that are declared in braces are not visible after them
 static bool *seen_outside(const FpCheck *k) {
   const IrCfg *cfg = k->body->cfg;
   bool *seen = ARENA_ARRAY(&k->body->cfg->arena, bool, k->flow->nregs + 1);
@@ -238,7 +238,7 @@ static void check_wait(FpCheck *k, uint32_t i) {
     for (unsigned e = 0; e < in->ops[0].nlist; e++) {
       PtxOperand *v = &in->ops[0].list[e];
       if (v->kind != OPD_REG || v->reg->id >= k->flow->nregs || !left[v->reg->id]) continue;
-      left[v->reg->id] = false;  // a later product adds to the same
+      left[v->reg->id] = false;  // a later product adds to the same accumulator
       FpItem item = {.kind = FP_ITEM_SINK, .instr = p, .result = *v};
       item.operation = (FpOperation){.op = WG_FP_SINK, .types = {t}, .operands = {v}, .n = 1};
       fp_test_value(k, fp_after(k, i), t, *v, false, FP_ALWAYS);
@@ -268,7 +268,7 @@ void fp_weave_full(FpCheck *k) {
         check_late(k, f, b, fp_before(k, i));
         check_answers(k, b, fp_before(k, i));
       }
-      // A label inside { } cannot be seen from outside.
+      // A label inside { } is not visible outside.
       if (k->items.len && must_close_before(k, i))
         fp_close_group(k, k->flow->depth[i] ? fp_after(k, i - 1) : fp_before(k, i), false);
       check_wait(k, i);

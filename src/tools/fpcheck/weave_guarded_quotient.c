@@ -1,7 +1,7 @@
-// a / b, then  b == 0 ? c : …  with the quotient in what is taken otherwise, some blocks later:
-// atan2f and asin of the library, and programmers. Where quotient and selection stand in one block
-// tools/fpcheck/weave_defer.c knows which side is taken; here it is known that the quotient is not
-// where its divisor is zero.
+// a / b, and some blocks later  b == 0 ? c : …  where the other side uses the quotient: atan2f and
+// asin of the library do this, and programmers, too. If quotient and selection are in one block,
+// tools/fpcheck/weave_defer.c knows which side is taken. Here only this is known: if the divisor is
+// zero, the quotient is not used.
 #include "tools/fpcheck/internal.h"
 
 static const PtxOperand *divisor_of(const FpOperation *o) {
@@ -15,7 +15,7 @@ static bool is_same(const PtxOperand *a, const PtxOperand *b) {
   return a->kind == OPD_REG && b->kind == OPD_REG && a->reg == b->reg;
 }
 
-// 1: the predicate says that it is zero, 2: that it is not, 0: neither.
+// 1: the predicate says that the divisor is zero, 2: that it is not, 0: neither.
 static unsigned asks(const PtxInstr *in, const PtxOperand *divisor) {
   if (in->op != OP_SETP || in->guard || in->nops != 3 || in->ops[0].kind != OPD_REG ||
       !fp_type(in->types[0]).format)

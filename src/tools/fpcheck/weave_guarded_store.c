@@ -1,10 +1,10 @@
-// Results that only a store under a predicate reads, directly or through shuffles: they matter
-// where something exceptional is stored. In reductions over warps the lanes behind the last partial
-// sum load whatever lies in shared memory, add it up, and throw it away; compilers such as Triton
-// write them so.
+// Results that only a store under a predicate reads, directly or through shuffles: they matter only
+// if something exceptional is stored. In warp reductions, lanes beyond the last partial sum load
+// arbitrary values from shared memory, add them up, and throw them away; compilers such as Triton
+// generate this.
 //
-// What lanes give each other by shuffles was made in other lanes than the one that stores: such
-// results count as soon as any lane of the warp stores something exceptional.
+// A value received by a shuffle was computed in another lane than the one that stores: such results
+// count as soon as any lane of the warp stores something exceptional.
 #include "tools/fpcheck/internal.h"
 
 bool fp_is_guarded_store(const FpCheck *k, uint32_t i) {
@@ -14,7 +14,7 @@ bool fp_is_guarded_store(const FpCheck *k, uint32_t i) {
   return fp_is_fixed(k->flow, &(PtxOperand){.kind = OPD_REG, .reg = in->guard});
 }
 
-// A value of a store, or a part of it: what it was computed from goes to `out`, and it is tested.
+// Tests a stored value, or a part of it, and adds the values that it was computed from to `out`.
 static void test_value(FpCheck *k, const FpDeferred *f, Code *c, PtxOperand *v, FpItems *out) {
   const PtxInstr *def = v->kind == OPD_REG ? fp_def(k->flow, v) : NULL;
   bool parts = def && fp_is_pack(def) && f->owner[k->flow->defs->instr[v->reg->id]];
@@ -30,8 +30,8 @@ static void test_value(FpCheck *k, const FpDeferred *f, Code *c, PtxOperand *v, 
   if (out->len > before && t.format) fp_test_value(k, c, t, *v, kinds & WG_FP_SUBNORMAL, FP_ALWAYS);
 }
 
-// Before, k->fired says that this lane has an exception; afterwards, that it is stored, too: by
-// this lane or, after shuffles, by any lane of the warp.
+// Narrows k->fired from "this lane has an exception" to "it is stored, too": by this lane or, after
+// shuffles, by any lane of the warp.
 static void ask_whether_stored(FpCheck *k, Code *c, const PtxInstr *store, bool shuffles) {
   PtxOperand fired = opd_reg(k->fired), guard = opd_reg(store->guard),
              stored = opd_reg(body_temp(k->body, TYPE_PRED, 0)),

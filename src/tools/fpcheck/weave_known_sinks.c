@@ -1,13 +1,13 @@
-// Sinks with a reported exception: further ones are only counted, and what they store is
-// remembered. This code is in line, since kernels of a program full of NaN run it for every number
-// they store. So each instruction here counts.
+// Sinks that have reported an exception: later exceptions there are only counted, and their stores
+// are remembered. This code is inline, since kernels of a program full of NaN run it for every
+// number they store: every instruction counts.
 #include "tools/fpcheck/weave_slow.h"
 
 // wide temporaries
 enum { MEMORY = 0, COUNTS = 1, AT = 2, MORE = 3, ADDRESS = 4, SHIFTED = 6, ENTRY = 7 };
 enum { LAST_PART = 3 };
 
-// What a site's questions are, and which of them store something.
+// The questions of one site, and which of them store something.
 typedef struct Place {
   uint32_t site, asked, stores;
 } Place;
@@ -66,7 +66,7 @@ static void remember(FpCheck *k, Code *c, const Ask *a, PtxReg *has) {
   code_guard(c, NULL, false);
 }
 
-// Another store of the group goes to the same place: what lies there is that one's.
+// Another store of the group overwrites this one.
 static bool is_stored_over(const Ask *asks, unsigned n, unsigned i) {
   const FpItem *item = asks[i].item;
   for (unsigned k = i + 1; k < n; k++) {
@@ -78,7 +78,7 @@ static bool is_stored_over(const Ask *asks, unsigned n, unsigned i) {
   return false;
 }
 
-// certain: every lane that is here has the only one.
+// certain: every active lane has the place's only question.
 static void remember_stores(FpCheck *k, Code *c, const Ask *asks, unsigned n, Place p,
                             bool certain) {
   PtxOperand bits = temp32(k, 0), has = temp_pred(k, 2);
@@ -92,9 +92,9 @@ static void remember_stores(FpCheck *k, Code *c, const Ask *asks, unsigned n, Pl
   }
 }
 
-// How many questions of the place the lanes that are here have, each of them at least one. One lane
-// adds that for all: lanes that add to one count one after another take as long as all of the
-// kernel.
+// Adds up how many questions of the place the active lanes have, each at least one. One lane then
+// adds the sum to the count: if all lanes added one after another, that would take as long as the
+// whole kernel.
 static void count_lanes(FpCheck *k, Code *c, uint32_t asked) {
   PtxOperand lanes = temp32(k, 0), sum = temp32(k, 1), some = temp32(k, 2), first = temp_pred(k, 2),
              has = temp_pred(k, 3);
@@ -116,15 +116,15 @@ static void count_lanes(FpCheck *k, Code *c, uint32_t asked) {
   EMIT(c, "setp.eq.u32", first, some, opd_imm(0));
 }
 
-// Any part of the counts will do, if others take others: by multiprocessor, as report.c does
-// (own_count).
+// A thread may add to any part of the counts, as long as threads spread over the parts: it takes
+// that of its multiprocessor, as report.c does (own_count).
 static void find_count(FpCheck *k, Code *c) {
   PtxOperand part = temp32(k, 0), before = temp32(k, 2);
   EMIT(c, "mov.u32", part, opd_sreg(SREG_SMID, SEL_NONE));
   EMIT(c, "and.b32", part, part, temp32(k, LAST_PART));
   EMIT(c, "mad.lo.u32", part, part, opd_imm(WG_SPREAD_SITES), temp32(k, SITE));
-  // 0 for the lane that adds; without it the compiler knows that the address is the same in all
-  // lanes, and would add them up itself
+  // `before` is 0 for the lane that adds. Without it the compiler would know that the address is
+  // the same in all lanes, and would add the lanes up itself.
   EMIT(c, "add.u32", part, part, before);
   EMIT(c, "mad.wide.u32", temp64(k, AT), part, opd_imm(sizeof(uint64_t)), temp64(k, COUNTS));
 }
@@ -138,8 +138,8 @@ static void count_place(FpCheck *k, Code *c, const Ask *asks, unsigned n, Place 
   code_guard(c, NULL, false);
 }
 
-// A sink that stores nothing, or a store to global memory, unless there are too many: the compiler
-// takes long for that code.
+// A sink that stores nothing, or a store to global memory. Limited in number: the compiler takes
+// long for that code.
 enum { MOST_REMEMBERED = 24 };
 static bool counts_here(const FpCheck *k, const Ask *a, unsigned *remembered) {
   if (a->item->address.kind != OPD_REG) return true;
@@ -147,14 +147,14 @@ static bool counts_here(const FpCheck *k, const Ask *a, unsigned *remembered) {
          (*remembered)++ < MOST_REMEMBERED;
 }
 
-// The lanes that have a question of this place.
+// Finds the lanes that have a question of this place.
 static void ask_place(FpCheck *k, Code *c, Place p, PtxOperand mine) {
   EMIT(c, "and.b32", temp32(k, 1), opd_reg(k->asked), opd_imm((int64_t)p.asked));
   EMIT(c, "setp.ne.u32", mine, temp32(k, 1), opd_imm(0));
 }
 
-// What a table of WgFpMemory holds of the site, for these lanes; 0 for others, and for sites that
-// are not in it.
+// A table of WgFpMemory; look_up loads the site's entry for the lanes in `has`, and 0 for other
+// lanes and for sites that are not in the table.
 typedef struct Table {
   const char *load;
   uint64_t at;
@@ -185,7 +185,7 @@ static void look_up(FpCheck *k, Code *c, const Table *t, PtxOperand to, uint32_t
   code_guard(c, NULL, false);
 }
 
-// Lanes branch to `otherwise` where the launch has no memory for this.
+// Lanes branch to `otherwise` if the launch has no WgFpMemory.
 static void load_memory(FpCheck *k, Code *c, PtxLabel *otherwise) {
   PtxOperand memory = temp64(k, MEMORY), none = temp_pred(k, 0);
   record_load(c, memory.reg, offsetof(WgLaunch, fp));
@@ -195,7 +195,7 @@ static void load_memory(FpCheck *k, Code *c, PtxLabel *otherwise) {
   record_load(c, temp32(k, LAUNCH).reg, offsetof(WgLaunch, launch));
 }
 
-// Those that store must have been reported in this launch.
+// Sites that store must have been reported in this launch.
 void fp_count_told(FpCheck *k, Code *c, const Ask *asks, unsigned n) {
   PtxOperand asked = opd_reg(k->asked), found = temp32(k, 1), mine = temp_pred(k, 1);
   PtxLabel *over = body_label(k->body);
@@ -203,13 +203,13 @@ void fp_count_told(FpCheck *k, Code *c, const Ask *asks, unsigned n) {
   for (unsigned i = 0; i < n; i++) left |= counts_here(k, &asks[i], &k->remembered) ? 1u << i : 0;
   if (!left) return;
   load_memory(k, c, over);
-  while (left) {  // those of one place together
+  while (left) {  // all questions of one place together
     Place p = next_place(k, asks, n, &left);
     PtxLabel *next = body_label(k->body);
     ask_place(k, c, p, mine);
     look_up(k, c, p.stores ? &stored : &told, found, p.site, mine);
     EMIT(c, "setp.lt.and.u32", mine, temp32(k, SITE), temp32(k, LOWEST), mine);
-    // the first of a launch is reported to the host, after all else (probe.c)
+    // the first store of a launch is reported to the host, after everything else (probe.c)
     if (p.stores) EMIT(c, "setp.eq.and.u32", mine, found, temp32(k, LAUNCH), mine);
     else EMIT(c, "setp.ne.and.u32", mine, found, opd_imm(0), mine);
     code_branch(c, mine.reg, true, next);
@@ -272,8 +272,8 @@ void fp_count_quiet(FpCheck *k, Code *c, FpQuiet *q, PtxLabel *resume) {
   code_label(c, loud);
 }
 
-// Without branches, so that it is loaded together with what decides whether the launch is tested
-// everywhere (whose temporaries are left alone): a launch begins with warps that all wait for both.
+// Has no branches, so that these loads overlap the loads that decide whether the launch is tested
+// everywhere (whose temporaries are left alone): at the start of a launch all warps wait for both.
 void fp_ask_known(FpCheck *k, Code *c, FpQuiet *q) {
   PtxOperand found = temp32(k, 1), mine = temp_pred(k, 3), asked = temp_pred(k, 2),
              memory = temp64(k, MEMORY);
@@ -290,7 +290,7 @@ void fp_ask_known(FpCheck *k, Code *c, FpQuiet *q) {
   }
 }
 
-// One lane for all.
+// One lane calls for all.
 static void make_quiet(FpCheck *k, Code *c, const FpQuiet *q, Place p) {
   PtxLabel *next = body_label(k->body);
   PtxOperand channel = temp64(k, CHANNEL), lanes = temp32(k, 0), part = temp32(k, 1),
@@ -319,7 +319,7 @@ void fp_count_known(FpCheck *k, Code *c, const FpQuiet *q) {
   for (uint32_t left = (1u << q->n) - 1; left;) {
     Place p = next_place(k, q->asks, q->n, &left);
     record_site(c, temp32(k, SITE).reg, p.site);
-    EMIT(c, "setp.ge.u32", none, temp32(k, SITE), temp32(k, LOWEST));  // not counted in line
+    EMIT(c, "setp.ge.u32", none, temp32(k, SITE), temp32(k, LOWEST));  // not counted inline
     code_branch(c, none.reg, false, otherwise);
   }
   for_places(k, c, q, make_quiet);

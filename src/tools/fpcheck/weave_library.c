@@ -1,7 +1,7 @@
-// What functions of CUDA's library return in place of a result: -inf for the logarithm of zero, inf
-// for exponentials that overflow, NaN where they are not defined. In PTX that is a constant in a
-// selection, as a programmer's would be: these are known by what stands around them, or, NaN, by
-// its bits.
+// Values that functions of CUDA's library return in place of a result: -inf for the logarithm of
+// zero, inf for exponentials that overflow, NaN where the function is not defined. In PTX such a
+// value is a constant in a selection, just like a programmer's own. It is recognised by the code
+// around it; NaN is recognised by its bits.
 #include "tools/fpcheck/internal.h"
 
 bool fp_is_infinity(const FpFlow *f, const PtxOperand *o) {
@@ -50,15 +50,15 @@ static PtxInstr *writer(const Body *b, const FpFlow *f, const PtxReg *r, uint32_
   return b->cfg->instrs[f->writes.instr[f->writes.start[r->id] + i]];
 }
 
-// Small and negative arguments are made larger before: the argument itself, where it is still
-// there.
+// Small and negative arguments are scaled up first. Returns the original argument, if a register
+// still holds it.
 static PtxOperand *before_scaling(const Body *b, const FpFlow *f, PtxOperand *x, bool *is_scaled) {
   const PtxInstr *def = fp_def(f, x);
   PtxOperand *scaled = def && def->op == OP_SELP ? &def->ops[1] : x;
   for (uint32_t i = 0; scaled->kind == OPD_REG && i < writers(f, scaled->reg); i++) {
     PtxInstr *in = writer(b, f, scaled->reg, i);
     if (in->op != OP_MUL || in->nops != 3 || in->ops[0].kind != OPD_REG) continue;
-    // log(-x): the product has the sign in it
+    // log(-x): the factor also negates
     bool of_negative = fp_is_constant(f, &in->ops[2], 0xcb000000, 0xc350000000000000);
     if (!of_negative && !fp_is_constant(f, &in->ops[2], 0x4b000000, 0x4350000000000000)) continue;
     if (!of_negative && in->ops[1].kind == OPD_REG && fp_is_fixed(f, &in->ops[1]))
@@ -88,8 +88,8 @@ static bool unchanged(const FpFlow *f, const IrCfg *cfg, const PtxInstr *from, c
   return cfg->instrs[i] == to;
 }
 
-// x * inf + inf among what a register may be computed from. Compilers move what follows the
-// logarithm before its last selection.
+// Finds x * inf + inf among the values a register may be computed from. Compilers move code that
+// follows the logarithm before its last selection.
 static const PtxInstr *find_x_inf_inf(const Body *b, const FpFlow *f, const PtxReg *r,
                                       unsigned depth) {
   for (uint32_t i = 0; i < writers(f, r); i++) {
@@ -106,8 +106,8 @@ static const PtxInstr *find_x_inf_inf(const Body *b, const FpFlow *f, const PtxR
   return NULL;
 }
 
-// The library's logarithms end in  x == 0 ? -inf : r,  where r is, for infinities, NaN and negative
-// numbers, x * inf + inf. The second is found nowhere else, and tells this -inf from one that the
+// The library's logarithms end in  x == 0 ? -inf : r,  where r is x * inf + inf for infinities, NaN
+// and negative numbers. x * inf + inf occurs nowhere else, and so tells this -inf from one that the
 // programmer wrote.
 static bool is_log_of_zero(const Body *b, const FpFlow *f, const PtxInstr *in, unsigned k,
                            PtxOperand **x) {
@@ -126,8 +126,8 @@ static bool is_log_of_zero(const Body *b, const FpFlow *f, const PtxInstr *in, u
     *x = &fma->ops[1];
     return fp_is_fixed(f, *x) || unchanged(f, b->cfg, fma, in, (*x)->reg);
   }
-  // Through arithmetic only where the selection asks for x == 0 itself: a programmer's own -inf may
-  // stand behind any logarithm.
+  // Follow arithmetic only if the selection itself asks for x == 0: a programmer's own -inf may
+  // follow any logarithm.
   const PtxInstr *asks = in->ops[3].kind == OPD_REG ? fp_def(f, &in->ops[3]) : NULL,
                  *fma = find_x_inf_inf(b, f, other->reg, 2);
   if (!fma || !asks || asks->op != OP_SETP || asks->nops < 3 || !fp_is_fixed(f, &fma->ops[1]) ||
@@ -177,8 +177,8 @@ static bool is_of_sign(const FpFlow *f, const PtxInstr *in, unsigned k, PtxOpera
   return true;
 }
 
-// x >= limit ? inf : y. The limits are libdevice's own, too odd for a program; that of expm1f, 128,
-// counts only if y is a selection as in libdevice.
+// x >= limit ? inf : y. The limits are libdevice's own, too odd to occur in a program. The limit of
+// expm1f, 128, counts only if y is a selection, as in libdevice.
 static bool is_beyond_limit(const FpFlow *f, const PtxInstr *in, unsigned k, PtxOperand **x) {
   static const uint64_t limits[] = {0x408633ce8fb9f87e, 0x406573fae561f648};  // sinh, tgamma
   const PtxInstr *asks = comparison_of(f, in, MOD_GE), *above = comparison_of(f, in, MOD_GT),
@@ -219,7 +219,7 @@ static void find_read(void *ctx, PtxReg **reg, bool is_def) {
   if (!is_def && *reg == *wanted) *wanted = NULL;
 }
 
-// The only instruction that reads what this one makes, in its block.
+// The only instruction that reads this one's result, if it is in the same block.
 static const PtxInstr *only_reader(const Body *b, const FpFlow *f, const PtxInstr *in) {
   const IrCfg *cfg = b->cfg;
   const PtxReg *d = in->ops[0].kind == OPD_REG ? in->ops[0].reg : NULL;
@@ -244,8 +244,9 @@ static bool is_product(const PtxInstr *in) {
   return in && in->op == OP_MUL && fp_type(in->types[0]).format == WG_FP_F32 && !in->guard;
 }
 
-// Intrinsics compute 2^(log2(x) * y). The logarithm of zero is infinite there, and the power zero:
-// what counts is what comes out, for x and y. The product; NULL: it is none of these.
+// Intrinsics compute 2^(log2(x) * y). For x = 0 the logarithm is infinite, and yet the power is
+// zero: only the final result counts, as a function of x and y. Returns the product; NULL: the
+// instruction is no part of a power.
 static const PtxInstr *product_of_power(const Body *b, const FpFlow *f, const PtxInstr *in,
                                         PtxOperand **x, PtxOperand **y) {
   const PtxInstr *product = in->op == OP_LG2   ? only_reader(b, f, in)
@@ -271,7 +272,8 @@ bool fp_is_library(const PtxFunc *f) {
   return !f->is_entry && !strncmp(f->name, "__internal_", 11);
 }
 
-// What a function returned that is not tested itself, with its arguments in place of operands.
+// The result of a library function, which is not tested itself; the call's arguments are the
+// operands.
 static bool is_returned(const Body *b, const PtxInstr *in, uint32_t i, FpOperation *out) {
   const IrCfg *cfg = b->cfg;
   enum { FAR = 16 };
@@ -305,8 +307,8 @@ static bool is_returned(const Body *b, const PtxInstr *in, uint32_t i, FpOperati
   return true;
 }
 
-// fmod, remainder, in f32: !(y > 0) || the bits of x say that it is not finite ? NaN. Both are so
-// if x or y is NaN itself.
+// fmod and remainder of f32: !(y > 0) || the bits of x say that it is not finite ? NaN. Both
+// conditions also hold if y or x is NaN itself.
 void fp_asked_for_nan(const FpFlow *f, const PtxReg *predicate, PtxReg *found[FP_UNLESS_NAN]) {
   const PtxInstr *both = ir_single_def(f->defs, predicate);
   unsigned n = 0;
@@ -357,7 +359,8 @@ bool fp_result_of(const FpCheck *k, uint32_t i, FpOperation *out) {
   return true;
 }
 
-// By the function itself, for all that is known: an argument may have been computed as well.
+// Whether the argument was computed, perhaps by the library function itself; an argument of the
+// program may have been computed as well.
 static bool is_computed(const FpFlow *f, const PtxOperand *x) {
   const PtxInstr *def = fp_def(f, x);
   return def &&

@@ -1,6 +1,6 @@
-// Infinity that functions of CUDA's library return for the argument at which they have none:
-// constants they put into a register before they ask, and numbers made of bits.
-// tools/fpcheck/weave_library.c knows those of selections.
+// Infinities that functions of CUDA's library return on purpose at poles: constants that they put
+// into a register before they compare, and numbers made from bits. tools/fpcheck/weave_library.c
+// recognises those of selections.
 #include "tools/fpcheck/internal.h"
 
 static bool is_reg(const PtxOperand *o, const PtxReg *r) {
@@ -10,8 +10,8 @@ static bool is_int(const PtxOperand *o, int64_t value) {
   return o->kind == OPD_INT && o->imm == value;
 }
 
-// rcbrt, for x that is 0 or infinite: the bits of x with those of the exponent flipped. Returns the
-// instruction that flips them; NULL: the operand is nothing of the kind.
+// rcbrt, for x = 0 or infinite: x with its exponent bits flipped. Returns the instruction that
+// flips them; NULL: the operand is not of this form.
 static const PtxInstr *is_turned(const FpFlow *f, const PtxOperand *o, int64_t exponent) {
   const PtxInstr *def = fp_def(f, o);
   return def && def->op == OP_XOR && def->nops == 3 && is_int(&def->ops[2], exponent) ? def : NULL;
@@ -66,8 +66,8 @@ static const PtxInstr *asked_behind(const FpCheck *k, uint32_t block) {
              : NULL;
 }
 
-// What a number is the absolute value of, if it is one: of all that is written into its register,
-// since functions go on with that. NULL: it is not known.
+// Finds x if |x| is among the values written into this register (functions go on with the same
+// register). NULL: it is not known.
 static PtxOperand *argument_of(const FpCheck *k, const PtxOperand *o) {
   const FpIndex *w = &k->flow->writes;
   for (uint32_t n = 0; n < w->n[o->reg->id]; n++) {
@@ -78,8 +78,8 @@ static PtxOperand *argument_of(const FpCheck *k, const PtxOperand *o) {
   return NULL;
 }
 
-// lgamma: |x| == floor(|x|), for negative x. Without the absolute value it is a question of the
-// program.
+// lgamma: |x| == floor(|x|), for negative x. Without the absolute value the comparison is the
+// program's own.
 static bool is_whole(const FpFlow *f, const PtxInstr *asks) {
   const PtxInstr *def = fp_def(f, &asks->ops[2]);
   return def && def->op == OP_CVT && def->nops == 2 &&

@@ -1,5 +1,5 @@
-// Steps of functions of CUDA's library whose exceptions never come out: the function asks for the
-// argument that makes them, and answers otherwise.
+// Intermediate steps of functions of CUDA's library whose exceptions never come out: the function
+// tests for the argument that causes one, and returns something else.
 #include "tools/fpcheck/internal.h"
 
 static bool is_reg(const PtxOperand *o, const PtxReg *r) {
@@ -10,7 +10,7 @@ static const PtxInstr *reader_at(const FpCheck *k, const PtxReg *r, uint32_t n) 
   return k->body->cfg->instrs[k->flow->reads.instr[k->flow->reads.start[r->id] + n]];
 }
 
-// The instruction that reads what this one makes, together with another register.
+// The instruction that reads this one's result together with another register.
 static const PtxInstr *reader_of_both(const FpCheck *k, const PtxInstr *in, PtxOp op,
                                       const PtxReg *other) {
   const PtxReg *d = in->ops[0].reg;
@@ -24,8 +24,8 @@ static const PtxInstr *reader_of_both(const FpCheck *k, const PtxInstr *in, PtxO
   return NULL;
 }
 
-// x + x == x ? x + x : …: x is 0, infinite, or not a number; a sum that overflows is not taken.
-// cbrt, rcbrt.
+// x + x == x ? x + x : …  The sum is taken only if x is 0, infinite, or NaN; a sum that overflows
+// is not taken. cbrt, rcbrt.
 static bool is_only_chosen(const FpCheck *k, const PtxReg *r) {
   for (uint32_t n = 0; n < k->flow->reads.n[r->id]; n++) {
     PtxOp op = reader_at(k, r, n)->op;
@@ -41,8 +41,8 @@ static bool is_own_sum(const FpCheck *k, const PtxInstr *in) {
   return asks && ptx_has(asks, MOD_EQ) && is_only_chosen(k, in->ops[0].reg);
 }
 
-// x - n * c, n = x / c rounded by adding and subtracting 1.5 * 2^52: exponentials. It is NaN if x
-// is infinite.
+// x - n * c, where n = x / c is rounded by adding and subtracting 1.5 * 2^52: exponentials. It is
+// NaN if x is infinite.
 static bool is_rounded(const FpFlow *f, const PtxOperand *o) {
   const PtxInstr *def = fp_def(f, o);
   return def && def->op == OP_ADD && def->nops == 3 &&
@@ -59,15 +59,15 @@ static bool is_polynomial_of_remainder(const FpFlow *f, const PtxInstr *in) {
   return of && is_remainder(f, of);
 }
 
-// d * rsqrt(d), then made more precise: the library's square root. It answers 0 for 0 and NaN for
-// negative numbers itself. No program asks for this instruction, with .ftz, but in PTX.
+// d * rsqrt(d), then refined: the library's square root. It handles 0 and negative numbers
+// separately and returns 0 and NaN. A program gets this instruction with .ftz only by writing PTX.
 static bool is_root(const FpCheck *k, const PtxInstr *in) {
   return in->op == OP_RSQRT && in->types[0] == TYPE_F64 && ptx_has(in, MOD_FTZ) &&
          in->ops[1].kind == OPD_REG && reader_of_both(k, in, OP_MUL, in->ops[1].reg);
 }
 
-// 1 - d * y * y, y = rsqrt(d): its reciprocal, made more precise for numbers other than 0 and
-// infinity.
+// 1 - d * y * y, where y = rsqrt(d): the library's reciprocal square root, refined for numbers
+// other than 0 and infinity.
 static bool is_root_error(const FpFlow *f, const PtxInstr *in) {
   const PtxInstr *minus = in->op == OP_FMA && in->types[0] == TYPE_F64 ? fp_def(f, &in->ops[2])
                                                                        : NULL,
@@ -79,8 +79,8 @@ static bool is_root_error(const FpFlow *f, const PtxInstr *in) {
   return root && root->op == OP_RSQRT && ptx_has(root, MOD_FTZ);
 }
 
-// x * 2^23, 2^24 or 2^54 for x below the smallest normal number, or -x: logarithms. What overflows
-// is negative, and the answer NaN.
+// x * 2^23, 2^24 or 2^54 for x below the smallest normal number, or for -x: logarithms. A product
+// that overflows is negative, and the logarithm returns NaN.
 static bool asks_for_small(const FpFlow *f, const PtxInstr *selection, const PtxReg *x) {
   const PtxInstr *asks = selection->op == OP_SELP && selection->nops == 4
                              ? fp_def(f, &selection->ops[3])
@@ -114,14 +114,15 @@ static bool is_scaled_up(const FpCheck *k, const PtxInstr *in) {
   return false;
 }
 
-// x * log2(e) + 1.5 * 2^52: exponentials of doubles. It overflows where they answer 0 or infinity.
+// x * log2(e) + 1.5 * 2^52: exponentials of doubles. It overflows only where they return 0 or
+// infinity.
 static bool is_rounded_exponent(const FpFlow *f, const PtxInstr *in) {
   return in->op == OP_FMA && in->types[0] == TYPE_F64 &&
          fp_is_constant(f, &in->ops[3], UINT64_MAX, 0x4338000000000000);
 }
 
-// The polynomial of erff, whose coefficients are chosen by |x| >= 1.003. It ends in 2 to the power
-// of minus it, or is small.
+// The polynomial of erff, whose coefficients are chosen by |x| >= 1.003. Its value p is small, or
+// goes into 2^-p.
 static bool is_erf(const FpFlow *f, const PtxInstr *in) {
   static const uint64_t coefficients[] = {0xbaae005b, 0x3c09919f, 0xbd24d99a,
                                           0x3e235519, 0x3f69b4f9, 0x3f210a14};
@@ -141,8 +142,8 @@ bool fp_is_step(const FpCheck *k, uint32_t i) {
          is_scaled_up(k, in) || is_rounded_exponent(k->flow, in) || is_erf(k->flow, in);
 }
 
-// x * log2(e), x * log2(10), on the way to a power of 2. That is 0 if it is -inf: expf(-FLT_MAX), a
-// mask of many a softmax.
+// x * log2(e) or x * log2(10), as the exponent of a power of 2. For -inf the power is 0:
+// expf(-FLT_MAX), the mask in many a softmax.
 static bool goes_into_power(const FpCheck *k, const PtxReg *r, bool through_sums) {
   uint32_t n = k->flow->reads.n[r->id];
   for (uint32_t i = 0; i < n; i++) {

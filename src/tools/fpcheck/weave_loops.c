@@ -1,17 +1,17 @@
-// Fast mode: loops whose tests lead out of them.
+// Fast mode: loops whose tests branch to slow paths outside.
 //
-// A slow path that returns into a loop is part of it to a compiler of machine code: its code stands
-// in the loop, lanes are brought together again behind it in every turn, and what is live in the
-// loop is kept where calls leave it alone. So an innermost loop with tests gets a copy out of line.
-// The slow path returns into the copy, which goes on from there as the loop would, with the same
-// tests and the same slow paths, and leaves to where the loop leaves to.
+// To the compiler of machine code, a slow path that returns into a loop is part of the loop: it
+// places the code inside, makes lanes reconverge after it in every iteration, and keeps live values
+// in registers that survive calls. So an innermost loop with tests gets a copy out of line. The
+// slow path returns into the copy, which finishes the loop with the same tests and slow paths, and
+// leaves to the same place.
 #include "tools/fpcheck/internal.h"
 
 enum { LARGEST_LOOP = 600 };  // instructions
 
 typedef struct FpLoop {
   uint32_t first, end, from, to;  // instructions, statements
-  U64Map labels;                  // labels in the loop, and what they are in the copy
+  U64Map labels;                  // labels in the loop -> labels in the copy
   bool has_tests;
 } FpLoop;
 struct FpLoops {
@@ -19,8 +19,8 @@ struct FpLoops {
   uint32_t len;
 };
 
-// Lanes that leave the loop for its copy finish it alone: no other lane may wait for them there, or
-// read what they store without synchronizing.
+// Lanes that leave the loop for its copy finish it alone. So no other lane may wait for them in the
+// loop, or read their stores without synchronizing.
 static bool stands_alone(const PtxInstr *in) {
   unsigned classes = ptx_op_classes(in);
   if (classes & (CLASS_SYNC | CLASS_CALL | CLASS_WARP | CLASS_TENSOR | CLASS_ASYNC | CLASS_ATOMIC |
@@ -124,9 +124,9 @@ void fp_loops_copy(FpCheck *k) {
   }
 }
 
-// A test that leads out of a loop needs one register, and tested values stay live longer. Where
-// those are many, loads would come one after the other for want of registers (on an H200 HeCBench's
-// tsp, eight values in a loop, takes 1.44 times the plain time with 8 more).
+// A test that branches out of a loop needs one register, and tested values stay live longer. With
+// many of these, too few registers would serialize the loads (on an H200 HeCBench's tsp, eight
+// values in a loop, takes 1.44 times the plain time with 8 more).
 void fp_loops_ask_registers(const FpCheck *k, WovenKernel *kernel) {
   enum { FEW_TESTS = 4, OF_FEW = 6, MOST_OF_FEW = 48, OF_MANY = 24, MOST_OF_MANY = 56 };
   bool few = k->loop_tests <= FEW_TESTS;

@@ -1,6 +1,6 @@
-// NaN that a program puts in for want of a number: what decides on it was not computed from
-// numbers. CUDART_NAN has the bits of the NaN that functions of CUDA's library return, which ask
-// their argument.
+// NaN that a program uses as a marker for "no number": the condition that selects it was not
+// computed from numbers. CUDART_NAN has the same bits as the NaN that functions of CUDA's library
+// return; but these test their argument, which is a number.
 #include "tools/fpcheck/internal.h"
 
 static bool is_number(const FpFlow *f, const PtxReg *r, const void *unused) {
@@ -17,7 +17,8 @@ bool fp_is_marker_if(const FpFlow *f, const IrCfg *cfg, const PtxReg *predicate)
   return !asks_numbers(f, cfg, predicate);
 }
 
-// What leads to a block: the branches before it, and before the block alone that leads there.
+// Tests the branches that lead to a block: those before it, or before the single block that
+// precedes it.
 bool fp_is_marker_in(const FpFlow *f, const IrCfg *cfg, uint32_t block) {
   enum { MOST_BLOCKS = 8 };
   for (unsigned n = 0; n < MOST_BLOCKS; n++) {

@@ -1,6 +1,7 @@
-// Results that only one way out of their block reads; on the other they are written over. exp of
-// doubles puts down infinity for all large arguments, and computes what is not too large behind a
-// branch. They are tested before the branch, for the lanes that go where they are read.
+// Results that are read on only one way out of their block; on the other they are overwritten. exp
+// of doubles sets its result to infinity for all large arguments, and computes those that are not
+// too large behind a branch. Such a result is tested before the branch, for the lanes that go where
+// it is read.
 #include "tools/fpcheck/internal.h"
 
 bool fp_is_live(FpCheck *k, uint32_t block, const PtxReg *r) {
@@ -9,7 +10,7 @@ bool fp_is_live(FpCheck *k, uint32_t block, const PtxReg *r) {
 }
 
 // Whether the operands that the test reads are still in their registers: those of the instruction
-// itself, or, if it is a selection, of all values that it decides about.
+// itself and, if it is a selection, of all results that it decides about.
 static bool operands_last(const FpCheck *k, const FpDeferred *f, uint32_t first, uint32_t i,
                           uint32_t until) {
   for (uint32_t at = first; at <= i; at++) {

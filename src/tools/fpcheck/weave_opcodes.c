@@ -62,7 +62,7 @@ static bool conversion(const PtxInstr *in, FpOperation *out) {
   if (out->n >= in->nops) return false;
   for (unsigned i = 0; i < out->n; i++) out->types[i] = source;
   out->kinds = saturates ? WG_FP_INF : source.format ? WG_FP_INF | WG_FP_SUBNORMAL : WG_FP_INF;
-  if (saturates) out->result = source;  // what is tested is the value before
+  if (saturates) out->result = source;  // the value before the conversion is tested
   return true;
 }
 

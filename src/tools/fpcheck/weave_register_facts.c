@@ -100,10 +100,10 @@ static void nest(FpFlow *f, const Body *b) {
   }
 }
 
-// --- what may have been born here ---
-// A loaded value was tested when it was stored, or came in from outside, unless it waited in memory
-// of the kernel (tools/fpcheck/weave_carry.c). A value made of bits was tested when it became bits.
-// So only results, and what moves and selections make of them, can be new exceptions.
+// --- values that may have been born here ---
+// A loaded value was tested when it was stored, or came in from outside, unless it was kept in
+// memory of the kernel (tools/fpcheck/weave_carry.c). A value made from bits was tested when it
+// became bits. So only results, and copies and selections of results, can be new exceptions.
 typedef struct Made {
   const FpFlow *f;
   bool any;
@@ -125,7 +125,7 @@ static bool may_make(FpFlow *f, PtxInstr *in) {
   if (in->op == OP_CALL) return true;
   if (in->op == OP_LD && in->space == SPACE_PARAM && in->ops[1].kind == OPD_ADDR &&
       in->ops[1].list[0].kind == OPD_VAR)
-    // what a call returned, what a function was given
+    // a call's result, or a function's parameter
     return in->ops[1].list[0].var->func && !in->ops[1].list[0].var->func->is_entry;
   if (in->op == OP_LD && ((in->space == SPACE_LOCAL && f->local_made) ||
                           (in->space == SPACE_SHARED && f->shared_made)))
@@ -136,7 +136,7 @@ static bool may_make(FpFlow *f, PtxInstr *in) {
   return m.any;
 }
 
-// A store of what was made here to memory that carries it. true: the first.
+// A store of a value made here to memory that carries it. true: it is the first.
 static bool keeps_made(FpFlow *f, PtxInstr *in) {
   bool *kept = in->op != OP_ST                                  ? NULL
                : in->space == SPACE_LOCAL && f->local_carries   ? &f->local_made
@@ -217,7 +217,7 @@ bool fp_is_fixed(const FpFlow *f, const PtxOperand *o) {
   return o->kind != OPD_REG || fp_def(f, o);
 }
 
-// Parameters of a function were made by its caller.
+// The parameters of a function that is no kernel were computed by its caller.
 bool fp_is_input(const PtxFunc *f, const PtxInstr *in) {
   if (in->op == OP_TEX || in->op == OP_SULD || in->op == OP_LDU) return true;
   if (in->op != OP_LD) return false;
@@ -237,8 +237,7 @@ static bool is_bound(const FpFlow *f, const PtxOperand *o) {
   return fp_is_infinity(f, o) || fp_is_largest(f, o);
 }
 
-// x != x, an unordered comparison made to be asked, a comparison with infinity or the largest
-// number, or x - x == 0.
+// x - x == 0, x != x, a comparison with .nan or .num, or one with infinity or the largest number.
 bool fp_is_test(const FpFlow *f, const PtxInstr *in) {
   if (in->op == OP_TESTP || ptx_has(in, MOD_NAN) || ptx_has(in, MOD_NUM)) return true;
   if (in->nops < 3) return false;

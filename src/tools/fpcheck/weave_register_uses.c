@@ -1,5 +1,5 @@
-// Which instructions write a register and which read it, in the order of the code. Built once: who
-// asks for each of many registers must not look through the whole function each time.
+// Lists the instructions that write and read each register, in code order. Built once, so that
+// queries for many registers need not scan the whole function each time.
 #include "tools/fpcheck/internal.h"
 
 // reads, writes

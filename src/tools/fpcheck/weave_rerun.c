@@ -1,8 +1,8 @@
-// Where a birth can be found without another launch: a thread whose value came to a sink in the
-// fast body runs through the full body when it is done, from the beginning and without storing
-// anything. It sees the same numbers again if threads do not work together and nothing that is read
-// is written: here that is proved as far as code can prove it, for the host to complete with the
-// allocations that the pointers of a launch belong to.
+// Finds a birth without another launch. If a value of a thread came to a sink in the fast body, the
+// thread runs again when it is done: through the full body, from the beginning and without storing
+// anything. It sees the same numbers if threads do not cooperate and the kernel writes nothing that
+// it reads. The pass proves this as far as code can; the host completes the proof with the
+// allocations that a launch's pointers belong to.
 #include "tools/fpcheck/internal.h"
 
 enum { POINTERS = 16 };
@@ -22,7 +22,7 @@ static bool add_pointer(Accesses *a, IrOrigin o) {
   return true;
 }
 
-// Reads something that is another's or not always the same.
+// Reads memory that other threads may change, or that changes by itself.
 static bool is_volatile(const PtxInstr *in) {
   static const PtxMod mods[] = {MOD_VOLATILE, MOD_RELAXED, MOD_ACQUIRE,
                                 MOD_RELEASE,  MOD_CV,      MOD_MMIO};
@@ -118,7 +118,7 @@ void fp_again_mark(FpCheck *k, Code *c) {
   if (k->seen && !fp_again_at_once(k)) set(k, c, k->seen, true);
 }
 
-// The ends of the fast body: `again` stands at the end of the function.
+// Weaves the ends of the fast body; `again` stands at the end of the function.
 void fp_again_weave(FpCheck *k, PtxLabel *full) {
   Body *b = k->body;
   if (k->asks_at_end) set(k, body_entry(b), k->seen, false);
@@ -143,8 +143,8 @@ void fp_again_weave(FpCheck *k, PtxLabel *full) {
   record_load(c, flags, offsetof(WgLaunch, flags));
   EMIT(c, "and.b32", opd_reg(hot), opd_reg(flags), opd_imm(WG_LAUNCH_FP_APART));
   EMIT(c, "setp.ne.u32", opd_reg(apart), opd_reg(hot), opd_imm(0));
-  if (k->hot >= 0) {  // only in turns that are to be tested everywhere
-    // else there may be none
+  if (k->hot >= 0) {  // only in turns that must be tested everywhere
+    // lanes without this flag may have no counter
     fp_load_counter(k, c, "ld.volatile.global.v2.u32", apart, hot, known);
     EMIT(c, "setp.ne.and.u32", opd_reg(apart), opd_reg(hot), opd_imm(0), opd_reg(apart));
     fp_ask_counter(k, c, (FpCounter){flags, hot, known, yes}, false);

@@ -1,7 +1,7 @@
-// A thread whose value reaches a sink before it has done anything that others can see starts over,
-// in the full body: what is born there is found although the kernel writes over what it reads. To
-// others it is a thread that began later. Only where lanes do not need each other: some of a warp
-// start over, others do not.
+// A thread whose value reaches a sink before it has done anything visible to others starts over in
+// the full body. So births are found even if the kernel overwrites its input. To others it looks
+// like a thread that began later. Only in kernels whose lanes do not need each other, since some
+// lanes of a warp start over and others do not.
 #include "tools/fpcheck/weave_slow.h"
 
 static bool is_seen_by_others(const PtxInstr *in) {
@@ -18,7 +18,7 @@ static bool lanes_need_each_other(const IrCfg *cfg) {
   return false;
 }
 
-// From block to block until nothing changes.
+// Propagates from block to block until nothing changes.
 void fp_over_find(FpCheck *k) {
   const IrCfg *cfg = k->body->cfg;
   if (k->hot < 0 || lanes_need_each_other(cfg)) return;
@@ -47,7 +47,7 @@ bool fp_over_closes_before(const FpCheck *k, uint32_t i) {
   return k->done_before && !k->done_before[i] && is_seen_by_others(k->body->cfg->instrs[i]);
 }
 
-// At the group at hand, before k->next.
+// At the current group, before k->next.
 bool fp_over_can(const FpCheck *k) {
   const IrCfg *cfg = k->body->cfg;
   if (!k->done_before || k->clone || k->next > cfg->ninstrs) return false;
@@ -65,7 +65,7 @@ static Decision ask(FpCheck *k, Code *c) {
                 body_temp(b, TYPE_PRED, 1), body_temp(b, TYPE_PRED, 0)};
   record_load(c, d.flags, offsetof(WgLaunch, flags));
   EMIT(c, "setp.ge.u32", opd_reg(d.has), opd_reg(d.flags), opd_imm(1 << WG_LAUNCH_FP_TURN));
-  fp_load_counter(k, c, "ld.global.v2.u32", d.has, d.hot, d.known);  // else there may be none
+  fp_load_counter(k, c, "ld.global.v2.u32", d.has, d.hot, d.known);  // without it: no counter
   return d;
 }
 
@@ -82,8 +82,8 @@ static bool stores(const FpCheck *k) {
   return false;
 }
 
-// Who starts over leaves no mark of what it stores: the full body does, when it has asked who
-// stored what it reads, which may be the same place.
+// A thread that starts over does not note its stores here. The full body notes them after it has
+// asked for the writer of its input, which may lie at the same place.
 void fp_over_weave(FpCheck *k, Code *c, PtxLabel *resume) {
   FpItem *items = k->items.data;
   uint32_t n = k->items.len;

@@ -1,10 +1,10 @@
-// The slow path behind a group of tests: which of its values are exceptional, and what the probes
-// of probe.c are asked about them.
+// The slow path of a group of tests: finds out which of its values are exceptional, and asks the
+// probes of probe.c about them.
 //
 // Most exceptions that come here only travel on, and in a program whose data is full of NaN all do.
-// So code in line decides what it can, as bits of a word: which values are exceptional at all, and
-// that a NaN in an operand, or an infinity that meets an infinity, gives birth to nothing. For the
-// questions that remain a loop makes one call for each kind of question.
+// So inline code decides what it can, with bits of a word: which values are exceptional at all, and
+// that no exception is born from an operand that is NaN, or from an infinite operand and an
+// infinite result. For the remaining questions a loop makes one call for each kind of question.
 #include "tools/fpcheck/weave_slow.h"
 
 enum { LOOP = 16 };  // questions one loop serves
@@ -13,7 +13,7 @@ typedef struct Asks {
   uint32_t len, cap;
 } Asks;
 
-// --- where ---
+// --- sites ---
 // One site for each kind. Instructions of one source line share them, if they work on the same
 // format: a line is what a programmer sees.
 static uint32_t sites_of(FpCheck *k, uint32_t instr, unsigned format, char use, unsigned kinds) {
@@ -94,7 +94,7 @@ static bool is_wide(const FpOperation *o) {
   return wide;
 }
 
-// The operands of one half. cvt.f16x2.f32 makes each of another one.
+// The operands of one half. In cvt.f16x2.f32 each half has an operand of its own.
 static unsigned operands_of(const FpOperation *o, unsigned half, const PtxOperand *in[FP_OPERANDS],
                             FpType types[FP_OPERANDS]) {
   memset(types, 0, sizeof *types * FP_OPERANDS);
@@ -176,8 +176,9 @@ static bool is_plain(FpType t) {
   return !t.packed && (t.format == WG_FP_F32 || t.format == WG_FP_F64);
 }
 
-// A result is no new exception if an operand was a NaN already, or both are infinite: emits one
-// predicate for each case. false: a format other than f32 and f64, for which a call decides.
+// A result is no new exception if an operand was a NaN already, or both an operand and the result
+// are infinite: emits one predicate for each case. false: a format other than f32 and f64, for
+// which a call decides.
 static bool find_carried(FpCheck *k, Code *c, const FpItem *item, PtxOperand of_nan,
                          PtxOperand of_infinity) {
   const FpOperation *o = &item->operation;
@@ -187,7 +188,7 @@ static bool find_carried(FpCheck *k, Code *c, const FpItem *item, PtxOperand of_
         (o->operands[i]->kind != OPD_REG && fp_operand_infinite(o->operands[i])))
       return false;
   if (!is_plain(o->result)) return false;
-  // Zero times something finite is zero, and NaN otherwise.
+  // Zero times a finite number is zero; zero times NaN or infinity is NaN.
   PtxOperand sum = opd_reg(body_temp(k->body, wide ? TYPE_F64 : TYPE_F32, 0)),
              zero = {.kind = OPD_FLOAT, .is_double = wide}, r = item->result;
   for (unsigned i = 0; i < o->n; i++) {
@@ -278,12 +279,12 @@ static void set_bit(FpCheck *k, Code *c, const Ask *a, uint32_t bit) {
 
 // --- arguments of a probe: in registers of their own, for the lanes that ask ---
 // Everything else is computed for all lanes: a register that only some lanes write would be live
-// all around the loop, and spilled at every call.
+// throughout the loop, and spilled at every call.
 typedef struct Turn {
   FpCheck *k;
   Code *c;
   PtxReg *mine;
-} Turn;  // mine: NULL: everybody's
+} Turn;  // mine NULL: all lanes
 
 static PtxOperand argument(FpCheck *k, unsigned i, bool wide) {
   PtxReg **r = wide ? &k->wide_arguments[i] : &k->arguments[i];
@@ -325,7 +326,7 @@ static uint32_t tell_result(const Turn *t, const Ask *a) {
          (k->follow && o->op != WG_FP_MATRIX ? WG_FP_WHAT_FLOW : 0);
 }
 
-// An operand that a load brought in: the load is where the program first sees it.
+// An operand that was loaded: the program first sees it at the load.
 static uint32_t tell_input(const Turn *turn, const Ask *a) {
   FpCheck *k = turn->k;
   Code *c = turn->c;
@@ -357,7 +358,7 @@ static void tell_address(const Turn *t, const Ask *a) {
   tell(t, 1, true, temp64(t->k, 0));
 }
 
-// Returns the word that says what it is about.
+// Returns the word that describes the question.
 static uint32_t tell_values(const Turn *turn, const Ask *a) {
   FpCheck *k = turn->k;
   const FpOperation *o = &a->item->operation;
@@ -434,7 +435,7 @@ static void call(FpCheck *k, Code *c, AskKind kind, FpHead h, PtxOperand what) {
   code_call(c, probe(k, k->only_tells ? "wg_fp_first" : kinds[kind].probe), args, n);
 }
 
-// A result that several ways lead to is asked about once.
+// A result that is reached on several paths is asked about once.
 static void clear_repeated(FpCheck *k, Code *c, const Ask *asks, unsigned i) {
   uint32_t same = 0;
   PtxOperand some = temp32(k, 0), has = temp_pred(k, 1);
@@ -517,14 +518,14 @@ static void look_at_flow(FpCheck *k, Code *c, const FpItem *item) {
 }
 
 static void begin(FpCheck *k) {
-  k->gathers = false;  // each value by itself
+  k->gathers = false;  // each value is tested by itself
   if (!k->asked) {
     k->asked = body_reg(k->body, TYPE_B32);
     k->what = body_reg(k->body, TYPE_B32);
   }
 }
 
-// Lanes that get here have an exception: this value's test is the only one.
+// Whether all lanes that get here have an exception: there is only this value's test.
 static bool is_certain(const FpItem *items, uint32_t n) {
   return n == 1 && is_plain(items->operation.types[0]) && !items->nconditions &&
          !items->unless_zero && !items->unless_nan[0];

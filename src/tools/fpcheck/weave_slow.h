@@ -1,10 +1,10 @@
-// What the slow path's files share: questions, and the temporaries they are asked with.
+// What the slow path's files share: the questions, and temporaries to ask them with.
 #ifndef WG_FPCHECK_WEAVE_SLOW_H
 #define WG_FPCHECK_WEAVE_SLOW_H
 
 #include "tools/fpcheck/internal.h"
 
-// in this order: who stored what came in is asked before it is written over
+// in this order: the writer of an input is looked up before a store may overwrite the entry
 typedef enum {
   ASK_RESULT32,
   ASK_RESULT64,
@@ -19,7 +19,7 @@ typedef struct Ask {
   AskKind kind;
   uint32_t site;
   unsigned half;     // of a packed pair, or of a saturating conversion
-  unsigned operand;  // ASK_INPUT: which of the item
+  unsigned operand;  // ASK_INPUT: the number of the item's operand
 } Ask;
 
 static inline PtxOperand temp32(const FpCheck *k, unsigned i) {
@@ -31,14 +31,14 @@ static inline PtxOperand temp64(const FpCheck *k, unsigned i) {
 static inline PtxOperand temp_pred(const FpCheck *k, unsigned i) {
   return opd_reg(body_temp(k->body, TYPE_PRED, i));
 }
-// which temporaries; those before are for computing
+// numbers of temporaries; the ones below are scratch
 enum { LOWEST = 4, CHANNEL = 5, LAUNCH = 6, SITE = 7 };
 
-// --- tools/fpcheck/weave_known_sinks.c: sinks whose exceptions need no call. k->asked has a bit
-// for each question that a lane has --- what it has counted is asked no more
+// --- tools/fpcheck/weave_known_sinks.c: sinks whose exceptions need no call ---
+// k->asked has a bit for each question of a lane. Counts the known ones and clears their bits
 void fp_count_told(FpCheck *k, Code *c, const Ask *asks, unsigned n);
-// Sites are quiet if nothing is left to be said of them in this launch. certain: all lanes have the
-// only question.
+// A site is quiet if all it has to report in this launch has been reported. certain: all lanes have
+// the only question.
 typedef struct FpQuiet {
   Ask *asks;
   unsigned n;
@@ -49,13 +49,14 @@ typedef struct FpQuiet {
 // tools/fpcheck/weave_slow.c; false: no code for that
 bool fp_look_quietly(FpCheck *k, Code *c, const FpItem *items, uint32_t n, PtxLabel *resume,
                      FpQuiet *q);
-bool fp_counts_quiet(FpCheck *k, const Ask *asks, unsigned n);  // whether the following can
-// lanes all of whose sites are quiet are counted and go on there, others behind it
+bool fp_counts_quiet(FpCheck *k, const Ask *asks, unsigned n);  // fp_count_quiet is possible
+// lanes whose sites are all quiet are counted and go to `resume`; the other lanes continue after
+// this code
 void fp_count_quiet(FpCheck *k, Code *c, FpQuiet *q, PtxLabel *resume);
-// after that; true: all of them were reported before
+// after fp_count_quiet; q->known true: all sites were reported before
 void fp_ask_known(FpCheck *k, Code *c, FpQuiet *q);
-// behind that, in launches that are not tested everywhere: if so they become quiet, and the lanes
-// go on there, too
+// after fp_ask_known, in launches that are not tested everywhere: if all sites are known, makes
+// them quiet and counts these lanes, too
 void fp_count_known(FpCheck *k, Code *c, const FpQuiet *q);
 
 #endif

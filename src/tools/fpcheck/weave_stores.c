@@ -1,5 +1,5 @@
-// Stores of exceptions: who last wrote one where is remembered (WgFpMemory), for a kernel that
-// reads it later and for copies to the host. Sinks of fast mode do it with their count
+// Stores of exceptions: WgFpMemory remembers the last writer of each place, for kernels that read
+// it later and for copies to the host. Sinks of fast mode note the writer when they count
 // (wg_fp_sink).
 #include "tools/fpcheck/internal.h"
 
@@ -23,7 +23,7 @@ bool fp_store_address(const PtxInstr *in, PtxOperand *address, int64_t *offset) 
   return true;
 }
 
-// One item for each value: a vector's are beside each other.
+// Adds one item per value; the elements of a vector lie next to each other.
 static bool check_value(FpCheck *k, uint32_t i, PtxOperand *v, unsigned element) {
   const PtxInstr *in = k->body->cfg->instrs[i];
   if (v->kind == OPD_VECTOR) {
@@ -56,7 +56,7 @@ bool fp_check_stores(FpCheck *k, uint32_t i) {
   if (!is_store(in, &first, &end) || !(k->kinds & (WG_FP_NAN | WG_FP_INF | WG_FP_DIV0)))
     return false;
   for (unsigned n = first; n < end; n++) any |= check_value(k, i, &in->ops[n], 0);
-  // it may overwrite what it reads
+  // the atomic may overwrite the registers it reads
   if (any && in->op == OP_ATOM) fp_close_group(k, fp_before(k, i), false);
   return any;
 }

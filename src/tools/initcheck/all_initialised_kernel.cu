@@ -5,7 +5,8 @@
 
 static const uint64_t GOOD = 0x0f0f0f0f0f0f0f0full;
 
-// What is behind the last whole 16 bytes of shadow; of the last byte, what belongs to memory.
+// The bytes after the last whole 16 bytes of shadow; in the last byte, only bits that belong to
+// memory.
 DEVICE bool end_is_good(const WgWholePart *p) {
   uint64_t shadow = (p->bytes + 3) / 4;
   for (uint64_t i = shadow / 16 * 16; i < shadow; i++) {

@@ -1,17 +1,16 @@
-// How initcheck's shadows of registers follow from each other, as data:
-// tools/initcheck/weave_steps.c writes it, tools/initcheck/probe_follow.c does it.
+// Steps that compute the shadows of registers from each other, as data:
+// tools/initcheck/weave_steps.c writes them, tools/initcheck/probe_follow.c executes them.
 #ifndef WG_PROBE_FOLLOW_ABI_H
 #define WG_PROBE_FOLLOW_ABI_H
 
 #include <stdint.h>
 
-// A thread's shadows are uint64_t in its own memory, by number; so are the values of registers and
-// the places of memory that steps need. acc, bad and mask are kept from step to step: a sum of
-// shadows, the bad bytes of what was read, and of what is written.
+// A thread's shadows are uint64_t in its own memory, by number. So are the values of registers and
+// the places of memory that steps need. acc, bad and mask are kept from step to step: acc is the or
+// of shadows, bad the bad bytes of the last read, mask those of the next write.
 typedef enum {
-  // imm: bytes from here to the numbers (uint16_t) of the shadows that matter from now on,
-  // WG_NO_NUMBER behind them; where none of these is bad the thread is dirty no more. 0: no such
-  // list
+  // imm: byte offset from this step to the numbers (uint16_t) of the shadows that stay live, ended
+  // by WG_NO_NUMBER: if none of these is bad, the thread is no longer dirty. 0: no such list
   WG_STEP_END,
   WG_STEP_OR,   // acc |= shadow a << imm; with WG_STEP_FIRST acc is zero before
                 // the next four: acc |= shadow a | shadow b; with WG_STEP_FIRST acc is zero before
@@ -20,7 +19,8 @@ typedef enum {
   WG_STEP_UPWARDS,  // to = acc and every bit above one of acc
   WG_STEP_HALVES,   // to = each imm bits, 16 or 8: all if one of them is in acc
   WG_STEP_PART,     // to = shadow a >> imm
-  // to = shadow of the bits of a & b, a | b: good where one of them is a good 0, or a good 1
+  // to = shadow of the bits of a & b, a | b: good where one of them is a good 0 (and), a good 1
+  // (or)
   WG_STEP_AND,
   WG_STEP_OR_BITS,
   // to = shadow of lop3 with the table `from`, of values v, w and imm >> 16, shadows a, b and imm %
@@ -38,15 +38,15 @@ typedef enum {
   WG_STEP_SPOIL,  // to = all bits if shadow a is not zero
   WG_STEP_CLEAR,  // to = 0
   WG_STEP_USE,    // reports if shadow a is not zero, and clears it; imm: WG_INIT_…
-  // the access: address in value v, place in value w (WG_PLACE_…), `from` bytes; bad = what is bad
-  // of it. to: the first imm bytes of that
+  // the access: address in value v, place in value w (WG_PLACE_…), `from` bytes; bad = its bad
+  // bytes. to: the first imm bytes of bad
   WG_STEP_READ,
   WG_STEP_DESTINATION,  // to = bad bytes from imm on, `from` of them
   WG_STEP_START_WRITE,  // mask = 0; with WG_STEP_FIRST mask = bad
   // mask |= bytes of shadow a, from bit imm on, `from` of them; with WG_STEP_FIRST mask is zero
   // before
   WG_STEP_SOURCE,
-  WG_STEP_WRITE,  // mask is what is bad of the access now
+  WG_STEP_WRITE,  // mask becomes the access's bad bytes
   // the access as in READ; with WG_STEP_FIRST mask = bytes of shadow a, from bit imm % 256 on, imm
   // / 256 of them; then as WRITE
   WG_STEP_STORE,
@@ -78,10 +78,10 @@ enum {  // WgStep.flags
   WG_STEP_RIGHT = 8,  // SHIFT
   WG_STEP_IMM_V = 16,
   WG_STEP_IMM_W = 32,     // imm in place of value v or w
-  WG_STEP_WHOLE = 64,     // STORE: only bytes of shadow a of which all bits are bad count
+  WG_STEP_WHOLE = 64,     // STORE: only bytes of shadow a whose bits are all bad count
   WG_STEP_PRIVATE = 128,  // WRITE: no other thread writes this shadow
   WG_STEP_REPORTS = 256,  // WRITE: bad bytes are reported, with the address
-  WG_STEP_ATOMIC = 512,   // WRITE: nothing to do where all was good and is
+  WG_STEP_ATOMIC = 512,   // WRITE: nothing to do if all was good and stays good
   WG_STEP_ORIGIN = 1024,  // READ: with its address
   WG_STEP_ORDER = 2048,   // COMPARE
 };
@@ -89,22 +89,22 @@ enum { WG_NO_NUMBER = 0xffff };
 
 typedef struct WgStep {
   uint8_t what, bits, from;
-  // WRITE: the access in 8 equal parts, a bit each: set where the program only moved what it
-  // writes. Bad bytes of it count as what they were where they came from
+  // WRITE: the access in 8 equal parts, a bit each, set if the program only moved the value of the
+  // part. Bad bytes of such a part keep the state that they had where they were read
   uint8_t moved;
   uint16_t flags, to, a, b;
-  uint16_t v, w, guard;  // guard: number of a value, plus 1; the step is left out where it is zero
+  uint16_t v, w, guard;  // guard: number of a value, plus 1; if that is zero, the step is skipped
   uint16_t unused2;
   uint32_t site;
   uint64_t imm;
-} WgStep;  // 32 bytes, aligned to 16; behind the last list there is room for one more
+} WgStep;  // 32 bytes, aligned to 16; there is room for one more after the last list
 
-// numbers of shadows that are none: where the last bad read was, and whether what it found was
-// computed
+// numbers that are not shadows: the address and site of the last bad read, and whether it found a
+// computed value
 enum { WG_SHADOW_ORIGIN, WG_SHADOW_ORIGIN_SITE, WG_SHADOW_ORIGIN_DERIVED, WG_SHADOW_FIRST };
-// A place: three values that follow each other: base and size of memory that is followed, and its
-// shadow. The first place of a region's values is the range that was looked up last. SHARED: or
-// shared memory, which is the second place
+// A place: three consecutive values: base and size of followed memory, and its shadow. The first
+// place among a region's values is the range that was looked up last. SHARED: the access may also
+// be to shared memory, which is the second place
 enum { WG_PLACE_LOOKUP = 0xffff, WG_PLACE_LOOKUP_SHARED = 0xfffe };
 
 #endif

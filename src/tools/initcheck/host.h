@@ -13,17 +13,17 @@ typedef enum { SHADOW_NEVER, SHADOW_GOOD } ShadowState;
 
 enum { SHADOW_PIECES = 8 };
 // The shadow of one allocation. `whole`: copies, sets and unchecked kernels have written every
-// byte, and no checked kernel that may store bad values there was launched since. It only saves
-// looking at the shadow, which is right in any case.
+// byte, and no checked kernel that may store bad values there has been launched since. It is only a
+// shortcut: the shadow itself is always right.
 typedef struct Shadow {
   uint64_t base, size;
-  uint64_t address;  // of the shadow; 0: all of the allocation counts as initialised
+  uint64_t address;  // of the shadow; 0: the whole allocation counts as initialised
   SessionMemoryKind kind;
   SessionDevice *device;        // NULL: has no shadow
   struct SharedShadow *shared;  // the shadow belongs to physical memory
   bool whole, graph_writes;     // graph_writes: a kernel in a graph may write to it at any time
   bool touched;                 // something was written there, or may have been
-  uint64_t bad_at;              // offset of a bad byte when the shadow was last scanned
+  uint64_t bad_at;              // offset of a bad byte, from the last scan of the shadow
   uint32_t npieces;
   // ranges that copies and sets have initialised since
   struct {
@@ -37,14 +37,14 @@ typedef struct InitDevice {
   struct AllInitialised *all_initialised;  // host_all_initialised.c; NULL: none
 } InitDevice;
 
-// --- host_shadow.c: the table of shadows. With its lock held, for reading unless stated otherwise
-// ---
+// --- host_shadow.c: the table of shadows. Hold its lock, for reading unless stated otherwise ---
 void shadow_lock(void);
 void shadow_lock_to_change(void);
 void shadow_unlock(void);
-Shadow *shadow_find(uint64_t address);  // of the allocation that the byte is in, or NULL
+Shadow *shadow_find(uint64_t address);  // of the allocation that contains the byte, or NULL
 Shadow *shadow_next(const Shadow *s);   // by address; NULL: the first. NULL: none
-// Bytes from the address on, n at most, that have the same *out (NULL: they are in no allocation).
+// The length of the run of bytes from the address on, n at most, that have the same *out (NULL:
+// they are in no allocation).
 uint64_t shadow_run(uint64_t address, uint64_t n, Shadow **out);
 // these bytes, counted from its start, are initialised now
 void shadow_covered(Shadow *s, uint64_t from, uint64_t to);
@@ -52,7 +52,7 @@ void shadow_kernel_writes(Shadow *s, bool in_graph);
 // Without the lock:
 void shadow_memory_event(const SessionMemoryEvent *e);
 void shadow_unchecked_writes(SessionDevice *d, const void *stream);
-void shadow_graphs_use(void);  // launches that were captured know addresses of shadows
+void shadow_graphs_use(void);  // launches that were captured hold addresses of shadows
 void shadow_forget_device(SessionDevice *d);
 bool shadow_release_memory(ToolDevice *d);
 void shadow_annotated(SessionAnnotation what, uint64_t address, uint64_t n);
@@ -60,15 +60,15 @@ bool shadow_is_initialised(uint64_t address, uint64_t n);
 
 // --- host_heap.c: memory from malloc in device code ---
 bool shadow_has_heap(void);
-void shadow_heap_lose(void);  // from now on none of it is followed
-// All of it counts as initialised, in the order of the stream. d NULL: of all devices. With the
-// lock of the table.
+void shadow_heap_lose(void);  // from now on heap memory is not followed
+// All heap memory counts as initialised, in stream order. d NULL: of all devices. Hold the lock of
+// the table.
 void shadow_heap_forget(SessionDevice *d, const void *stream);
 void shadow_heap_make(SessionDevice *d);  // once for each device
 void shadow_heap_closing(ToolDevice *d);
 
-// --- host_shadow_bits.c: shadow bytes, in the order of the stream ---
-size_t shadow_bytes(uint64_t size);  // of the shadow of so many bytes
+// --- host_shadow_bits.c: shadow bytes, in stream order ---
+size_t shadow_bytes(uint64_t size);  // bytes of shadow for `size` bytes of memory
 void shadow_set(const Shadow *s, const void *stream, uint64_t offset, uint64_t n,
                 ShadowState state);
 void shadow_move(const Shadow *to, uint64_t to_offset, const Shadow *from, uint64_t from_offset,

@@ -1,7 +1,7 @@
-// initcheck on a GPU: the host is ahead of the kernels and does not know what they have written.
-// Where it does not know that all memory that a kernel with two bodies reads is initialised, a
-// kernel of ours (all_initialised_kernel.cu) scans the shadow before it, in its stream. The
-// program's kernel reads the answer when it begins; the host never waits.
+// initcheck on a GPU: the host runs ahead of the kernels and does not know what they have written.
+// If a kernel with two bodies reads memory that the host does not know to be initialised, our own
+// kernel (all_initialised_kernel.cu) scans the shadow before it, in the same stream. The program's
+// kernel reads the answer when it begins; the host never waits.
 #include "tools/initcheck/all_initialised_abi.h"
 #include "tools/initcheck/host.h"
 
@@ -14,7 +14,7 @@ enum {
   SHORTEST_NS = 100000
 };
 
-// fails: answers of no that the host has seen, the last of them was `seen`. since: the time of the
+// fails: answers of "no" that the host has seen; `seen`: the last of these. since: the time of the
 // first launch, ns
 typedef struct Asked {
   const SessionKernel *kernel;
@@ -23,7 +23,7 @@ typedef struct Asked {
 } Asked;
 typedef struct AllInitialised {
   // device: uint32_t answers[ANSWERS]. host: uint32_t[KERNELS], by entry of `asked`: the number of
-  // the last question that was answered with no
+  // the last question whose answer was "no"
   SessionOwnKernel kernel;
   unsigned blocks;
   uint32_t number;
@@ -33,7 +33,7 @@ typedef struct AllInitialised {
 extern const char probe_all_initialised_kernel_text[];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;  // number, asked
 
-// Without the kernel the program's kernels look at the shadow themselves.
+// If our kernel cannot be loaded, the program's kernels test the shadow themselves.
 void all_initialised_open(ToolDevice *d) {
   SessionOwnKernel k = {.host_bytes = KERNELS * sizeof(uint32_t),
                         .device_bytes = ANSWERS * sizeof(uint32_t)};
@@ -48,8 +48,8 @@ void all_initialised_open(ToolDevice *d) {
 // Its memory on the device stays: a kernel that has not ended may read it.
 void all_initialised_close(ToolDevice *d) { free(((InitDevice *)d->state)->all_initialised); }
 
-// Where the answer is mostly no, only one launch in 16 is asked about; where launches follow each
-// other so fast that they must be short, none. With the lock held.
+// If the answer is mostly "no", asks for only one launch in 16. If launches follow each other so
+// fast that they must be short, asks for none. With the lock held.
 static bool is_worth_it(AllInitialised *g, const SessionKernel *k, uint32_t *entry) {
   *entry = (uint32_t)(((uintptr_t)k >> 4) * 0x9e3779b1u) % KERNELS;
   Asked *a = &g->asked[*entry];
@@ -66,8 +66,8 @@ static bool is_worth_it(AllInitialised *g, const SessionKernel *k, uint32_t *ent
   return true;
 }
 
-// The shadows of memory that the launch reads and the host does not know to be initialised; false:
-// too many.
+// Collects the shadows of memory that the launch reads and the host does not know to be
+// initialised; false: too many.
 static bool parts_of(const WovenKernel *code, const void *record, WgWholeWork *w,
                      uint64_t *shadow) {
   for (uint32_t i = 0; i < code->nfacts; i++) {

@@ -1,10 +1,10 @@
-// initcheck for kernels that are machine code only. Allocations that their parameters point to
-// count as written after such a launch, all others stay as they were. Its reads cannot be seen. A
-// note is printed for an allocation that it loads from, does not store to, and that was never
-// written. The machine code says through which parameters it loads and stores (src/sass).
+// initcheck for kernels that are machine code only. After such a launch, allocations that its
+// parameters point to count as written; all others keep their state. Its reads cannot be seen. A
+// note is printed for an allocation that was never written, if the kernel loads from it and does
+// not store to it. The machine code tells through which parameters it loads and stores (src/sass).
 #include "tools/initcheck/host.h"
 
-// Any kernel: where it stores through pointers that are in memory, everything counts as written.
+// Refuses no kernel: if one stores through pointers in memory, everything counts as written.
 const char *init_refuses_closed(SessionKernel *k, const SassStores *stores) {
   (void)k;
   (void)stores;
@@ -25,7 +25,7 @@ static bool loads_through(const SassStores *s, uint32_t param) {
 
 // --- before the launch ---
 
-// Once for each kernel and place in its parameters.
+// Each kernel and place in its parameters is reported once.
 static bool was_said(const SessionKernel *k, uint32_t param) {
   static U64Map said;
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -70,7 +70,7 @@ void init_closed_begins(ToolDevice *d, const SessionClosedLaunch *l) {
   }
 }
 
-// --- behind it ---
+// --- after the launch ---
 
 static void mark(uint64_t base, const void *stream) {
   Shadow *s = shadow_find(base);

@@ -1,7 +1,7 @@
 // Copies and sets: the state of each byte moves along, and copies to the host are checked.
 #include "tools/initcheck/host.h"
 
-// most rows of a copy that are followed one by one, where each costs a call of the driver
+// most rows of a copy that are followed one by one, if each row costs a call of the driver
 enum { ROWS_ON_A_DEVICE = 16 };
 
 static uint64_t pitch_of(const SessionPlace *p, const SessionCopy *c) {

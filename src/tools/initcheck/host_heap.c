@@ -1,9 +1,9 @@
-// The shadow of what malloc in device code hands out: a WgInitHeap for each device, made when the
-// first kernel of a module that calls malloc is launched. Kernels find it through the table of
-// allocations. The host does not know the blocks in it.
+// The shadow of memory from malloc in device code: a WgInitHeap for each device, made when a kernel
+// of a module that calls malloc is first launched. Kernels find it through the table of
+// allocations. The host does not know its blocks.
 #include "tools/initcheck/host.h"
 
-// address 0: there is no memory for it
+// address 0: there was no memory for it
 typedef struct Heap {
   SessionDevice *device;
   uint64_t address;

@@ -1,5 +1,5 @@
-// What initcheck tells a launch of the memory that its parameters point to, and how the host keeps
-// track of what the launch may write.
+// Gives a launch the shadows of the memory that its parameters point to, and keeps track of the
+// memory that the launch may write.
 #include "tools/initcheck/host.h"
 
 // Most bytes of shadow for the shared memory of one launch; the blocks beyond are not checked.

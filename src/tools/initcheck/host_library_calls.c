@@ -1,5 +1,5 @@
-// Calls of CUDA's mathematical libraries: what they read must have been written, and what they
-// write counts as initialised from then on.
+// Calls of CUDA's mathematical libraries: their inputs must have been written; their outputs count
+// as initialised from then on.
 #include "tools/initcheck/host.h"
 
 // The bytes of one operand that were never written, or come from such bytes.

@@ -115,7 +115,7 @@ static void say_no_memory(uint64_t size) {
                  (unsigned long long)size);
 }
 
-// A shared shadow is given back with the last mapping of physical memory that is gone.
+// A shared shadow is given back once its physical memory is gone and has no mapping left.
 static void release(Shadow *s) {
   SharedShadow *p = s->shared;
   if (p) {
@@ -220,7 +220,7 @@ static void forget_physical(const void *physical) {
   shadow_lock_to_change();
   for (SharedShadow *p = shared_list; p; p = p->next) {
     if (p->physical != physical || p->gone) continue;
-    p->gone = true;  // its number may be used again
+    p->gone = true;  // its handle may be used again
     if (p->address && p->device && !p->maps) {
       give(p->device, p->address, p->size);
       p->address = 0;

@@ -13,8 +13,8 @@ static uint8_t mask_of(unsigned from, unsigned to) {
   return (uint8_t)((0xfu << from) & (0xfu >> (4 - to)));
 }
 
-// Kernels of other streams may change the other bytes of the word at the same time. Where both bits
-// of a byte are set it counts as good, so a reader between the two steps never sees a good byte as
+// Kernels of other streams may change the other bytes of the word at the same time. If both bits of
+// a byte are set, it counts as good. So a reader between the two steps never sees a good byte as
 // bad.
 static void put_word(uint8_t *word, uint8_t mask, uint8_t good, uint8_t derived) {
   uint8_t all = (uint8_t)(mask | mask << 4),
@@ -78,7 +78,7 @@ void shadow_set(const Shadow *s, const void *stream, uint64_t offset, uint64_t n
     set_here(here(s->address), offset, n, state);
     return;
   }
-  // A word that becomes unwritten in part keeps its state; one that is written in part counts as
+  // A word that becomes unwritten only in part keeps its state; a word written in part counts as
   // written.
   uint64_t first = state == SHADOW_GOOD || offset % 4 == 0 ? offset / 4 : offset / 4 + 1;
   uint64_t end = state == SHADOW_GOOD || offset + n >= s->size ? (offset + n + 3) / 4

@@ -21,7 +21,7 @@ DEVICE uint64_t get(const Follow *f, uint32_t number) {
   return f->dirty && number != WG_NO_NUMBER ? f->shadows[number] : 0;
 }
 
-// Until the thread is dirty nothing is in memory: all shadows are zero.
+// While a thread is clean, its shadows in memory are not valid: all of them count as zero.
 DEVICE void make_dirty(Follow *f) {
   if (f->dirty) return;
 #pragma clang loop unroll(disable)
@@ -88,7 +88,7 @@ typedef struct Operand {
 #define SIGN uint32_t
 #define IS_SIGNED(how) (how & WG_STEP_SIGNED)
 #define LOW_BITS(n) all_bits(n)
-// With the sign bit turned round signed numbers compare as unsigned ones do.
+// With the sign bit flipped, signed numbers compare like unsigned ones.
 #define BOUNDS(a, least, most, how) \
   a.value = (a.value ^ (IS_SIGNED(how) ? 1ull << (a.bits - 1) : 0)) & all_bits(a.bits);
 #define LEAST(a, n) (a.value & ~a.bad)
@@ -111,7 +111,7 @@ DEVICE uint64_t convert(uint64_t shadow, uint32_t from, uint32_t to, uint32_t bi
   return formula_convert(bits, shadow, from, to, flags);
 }
 
-// --- instructions that move bits: what they do to values, done to shadows ---
+// --- instructions that move bits, applied to shadows ---
 
 DEVICE uint64_t reverse(uint64_t a, uint32_t bits) {
   uint64_t to = 0;
@@ -163,7 +163,7 @@ DEVICE uint64_t parts(uint64_t acc, uint32_t bits) {
   return bits == 8 ? formula_bytes(32, (uint32_t)acc) : formula_halves(32, acc);
 }
 
-// Which bits of the result may be 1, and which 0, whatever the bad bits are?
+// A bit is bad if, for the possible values of the bad bits, it may be 1 and may be 0.
 uint32_t wg_init_table(uint32_t table, uint32_t sa, uint32_t a, uint32_t sb, uint32_t b,
                        uint32_t sc, uint32_t c);
 __attribute__((noinline)) uint32_t wg_init_table(uint32_t table, uint32_t sa, uint32_t a,
@@ -219,8 +219,8 @@ DEVICE void take_origin(Follow *f, uint32_t lanes, uint32_t from, uint32_t takes
   f->shadows[WG_SHADOW_ORIGIN_DERIVED] = derived;
 }
 
-// An 8 by 8 matrix of halves, two of them in each lane's word, is transposed; from: a lane that
-// gave something bad, if one did.
+// Transposes an 8 by 8 matrix of halves, two of them in each lane's word; from: a lane whose part
+// was bad, if any.
 DEVICE uint32_t transpose(uint32_t shadow, uint32_t lanes, uint32_t *from) {
   uint32_t lane = device_lane(), first = (lane & 3) * 8 + (lane >> 3), half = (lane >> 2 & 1) * 16;
   uint32_t low = shuffle(WG_SHUFFLE_INDEX, shadow, first, 31, lanes) >> half & 0xffff,
@@ -229,8 +229,8 @@ DEVICE uint32_t transpose(uint32_t shadow, uint32_t lanes, uint32_t *from) {
   return low | high << 16;
 }
 
-// What a lane gets of the shadows of others; where that is bad it is dirty. Out of line: few
-// registers are live where it is called.
+// Returns the shadow that a lane receives from other lanes; if that is bad, the lane becomes dirty.
+// Not inlined, since few registers are live at its call.
 uint32_t wg_init_exchange(uint32_t what, uint32_t how, uint32_t shadow, uint32_t b, uint32_t c,
                           uint32_t lanes, uint64_t shadow_list, uint32_t n, uint32_t dirty);
 __attribute__((noinline)) uint32_t wg_init_exchange(uint32_t what, uint32_t how, uint32_t shadow,
@@ -253,7 +253,7 @@ __attribute__((noinline)) uint32_t wg_init_exchange(uint32_t what, uint32_t how,
   return got;
 }
 
-// Bytes as bits, and back: four at a time, each product has every bit once.
+// Converts bits to bytes and back, four at a time; each product has every bit exactly once.
 DEVICE uint32_t four_bytes(uint32_t bits) { return ((bits & 15) * 0x204081u & 0x01010101u) * 0xff; }
 // whole: the bytes of which all bits are set, instead of any
 DEVICE uint32_t four_bits(uint32_t bytes, uint32_t whole) {
@@ -277,7 +277,7 @@ DEVICE uint32_t bits_of_bytes(uint64_t shadow, uint32_t bytes, uint32_t whole) {
 
 // --- memory ---
 
-// shadow 0: it is not followed
+// shadow 0: the memory is not followed
 typedef struct Where {
   uint64_t address, off, shadow;
   uint32_t bytes;
@@ -307,8 +307,8 @@ DEVICE Where locate(uint64_t *values, uint64_t address, uint32_t bytes, uint32_t
   return at;
 }
 
-// A bit for each byte of the access. A byte of shadow holds the bits of 4 bytes of memory. by: 0:
-// the bytes that are good; 4: those computed from something that was not written
+// A bit for each byte of the access. A byte of shadow holds the bits of 4 bytes of memory. by 0:
+// bytes that are good; 4: bytes computed from unwritten memory
 DEVICE uint32_t bytes_that_are(Where at, uint32_t by) {
   uint32_t first = (uint32_t)at.off & 3, n = (first + at.bytes + 3) >> 2;
   const volatile uint8_t *shadow = (const volatile uint8_t *)(at.shadow + (at.off >> 2));
@@ -321,7 +321,7 @@ DEVICE uint32_t bad_bytes(Where at) {
   return (uint32_t)(~bytes_that_are(at, 0) & all_bits(at.bytes));
 }
 
-// The bytes of WgStep.moved.
+// Expands WgStep.moved to one bit per byte of the access.
 DEVICE uint32_t moved_bytes(uint32_t moved, uint32_t bytes) {
   uint32_t are = 0;
 #pragma clang loop unroll(disable)
@@ -329,8 +329,8 @@ DEVICE uint32_t moved_bytes(uint32_t moved, uint32_t bytes) {
   return are;
 }
 
-// Good wins over derived where both are set, so that in the order below no thread that reads
-// between the two steps takes a good byte for a bad one.
+// A byte with both bits set counts as good. So in the order below, no thread that reads between the
+// two steps takes a good byte for a bad one.
 DEVICE void write_state(uint64_t at, uint32_t good, uint32_t derived, uint32_t covered,
                         int is_private) {
   if (covered == 15 || is_private) {
@@ -356,7 +356,7 @@ DEVICE void write_bytes(Where at, uint32_t bad, uint32_t computed, uint32_t flag
   }
 }
 
-// Does one of these shadows hold something bad?
+// Is one of these shadows bad?
 DEVICE uint32_t any_bad(const Follow *f, const uint16_t *numbers) {
 #pragma clang loop unroll(disable)
   for (; *numbers != WG_NO_NUMBER; numbers++)
@@ -364,8 +364,8 @@ DEVICE uint32_t any_bad(const Follow *f, const uint16_t *numbers) {
   return 0;
 }
 
-// All of a step at once: one after the other its parts would each be waited for. It is decoded
-// where it is needed, so that few registers hold two of them.
+// Loads a whole step at once: the latencies of separate loads would add up. The step is decoded
+// only when it is executed, so that two steps take few registers.
 typedef struct Step {
   uint32_t w[8];
 } Step;
@@ -404,7 +404,8 @@ DEVICE WgStep unpack(Step p) {
                   .imm = (uint64_t)w[7] << 32 | w[6]};
 }
 
-// Out of line, with what it asks: few registers are live where it is called. See WG_INIT_BRANCH.
+// Includes the lookup of the malloc site. Not inlined, since few registers are live at its call.
+// See WG_INIT_BRANCH.
 void wg_init_report(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size,
                     uint64_t value, const uint64_t *shadows, uint64_t table);
 __attribute__((noinline)) void wg_init_report(uint64_t channel, uint32_t launch, uint32_t site,
@@ -415,9 +416,9 @@ __attribute__((noinline)) void wg_init_report(uint64_t channel, uint32_t launch,
             shadows[WG_SHADOW_ORIGIN_SITE] | (uint64_t)wg_init_source(table, from) << 32);
 }
 
-typedef struct Access {  // the one that the last READ or STORE was about
+typedef struct Access {  // the access of the last READ or STORE
   Where at;
-  uint32_t bad, mask;  // bytes of what was read, and of what is written
+  uint32_t bad, mask;  // bad bytes: of the last read, of the current write
 } Access;
 
 DEVICE void read_access(Follow *f, const WgStep *s, uint64_t *values, uint64_t table, uint32_t site,
@@ -436,7 +437,7 @@ DEVICE void read_access(Follow *f, const WgStep *s, uint64_t *values, uint64_t t
   set(f, s->to, to & all_bits(s->bits));
 }
 
-// STORE, WRITE: bytes that were computed from something bad; the caller reports them.
+// STORE, WRITE: returns the bytes that were computed from bad values; the caller reports them.
 DEVICE uint32_t write_access(Follow *f, const WgStep *s, uint64_t *values, uint64_t table,
                              Access *a) {
   uint32_t flags = s->flags;
@@ -454,10 +455,10 @@ DEVICE uint32_t write_access(Follow *f, const WgStep *s, uint64_t *values, uint6
   return computed;
 }
 
-// A step of a kind that is not listed does not compile.
+// The build fails if the switch lacks a kind of step.
 #pragma clang diagnostic push
 #pragma clang diagnostic error "-Wswitch"
-// The shadow of a result that follows from shadows and values of this thread.
+// The shadow of a result that depends only on shadows and values of this thread.
 DEVICE uint64_t result_of(const Follow *f, const WgStep *s, const uint64_t *values, uint64_t all) {
   uint32_t flags = s->flags;
   switch ((WgStepKind)s->what) {
@@ -487,7 +488,7 @@ DEVICE uint64_t result_of(const Follow *f, const WgStep *s, const uint64_t *valu
       return move_bits(s, get(f, s->a), get(f, s->b), (uint32_t)values[s->v],
                        (uint32_t)values[s->w]);
     case WG_STEP_CLEAR: return 0;
-    // wg_init_follow does these itself
+    // wg_init_follow executes these itself
     case WG_STEP_END:
     case WG_STEP_OR:
     case WG_STEP_SET:
@@ -511,7 +512,7 @@ DEVICE uint64_t result_of(const Follow *f, const WgStep *s, const uint64_t *valu
 }
 #pragma clang diagnostic pop
 
-// Is the thread dirty now?
+// Returns whether the thread is dirty now.
 uint32_t wg_init_follow(uint64_t steps, uint64_t value_list, uint64_t shadow_list,
                         uint32_t nshadows, uint32_t dirty, uint64_t table, uint64_t channel,
                         uint32_t launch, uint32_t site_base);
@@ -527,7 +528,7 @@ __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value
 #pragma clang loop unroll(disable)
   for (Step next; (packed.w[0] & 0xff) != WG_STEP_END; packed = next) {
     WgStep step = unpack(packed), *s = &step;
-    next = load_step(++place);  // there is one behind the last, too
+    next = load_step(++place);  // there is room for one more after the last step, too
     uint32_t flags = s->flags, runs = 1;
     uint64_t all = all_bits(s->bits), to = 0;
     if (s->guard) runs = ((uint32_t)values[s->guard - 1] != 0) == !(flags & WG_STEP_NOT);
@@ -581,7 +582,7 @@ __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value
         continue;
       case WG_STEP_STORE:
       case WG_STEP_WRITE:
-        // computed: it is dirty
+        // a computed byte means that the thread is dirty, and the origin valid
         if (write_access(&f, s, values, table, &access) && flags & WG_STEP_REPORTS)
           wg_init_report(channel, launch, site_base + s->site, KIND_UNINIT_STORE, access.at.bytes,
                          access.at.address, f.shadows, table);

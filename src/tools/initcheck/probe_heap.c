@@ -1,12 +1,12 @@
-// What malloc of device code returned, for initcheck: pages of 4 KB, found by a hash of the
-// address, each with a shadow like any other memory's. A page is a WgMemoryRange that never changes
-// once it has its base, so that a thread may keep one it found. Only malloc makes pages. A free
-// changes nothing: the next malloc that returns the block marks it unwritten again. When all pages
-// are used up, blocks that need more count as initialised.
+// Memory from malloc in device code: pages of 4 KB, found by a hash of the address, each with a
+// shadow like any other memory's. A page is a WgMemoryRange that never changes once it has its
+// base, so that a thread may keep a page it found. Only malloc makes pages. free changes nothing:
+// the next malloc that returns the block marks it unwritten again. When all pages are used, blocks
+// that need more count as initialised.
 #include "tools/initcheck/probe_heap.h"
 
-// The page an address is in, as wg_init_find says it; 0: it is in none. Out of line: hardly anybody
-// asks.
+// The page that contains an address, in the form that wg_init_find returns; 0: none. Not inlined,
+// since it is rarely called.
 uint64_t wg_init_heap_find(uint64_t table, uint64_t address);
 __attribute__((noinline)) uint64_t wg_init_heap_find(uint64_t table, uint64_t address) {
   WgInitHeap *h = init_heap(table);
@@ -27,7 +27,7 @@ __attribute__((noinline)) void wg_init_born(uint64_t table, uint64_t address, ui
   for (uint64_t a = address; a < end; a += WG_INIT_HEAP_GRANULE) {
     uint64_t in_page = a % WG_INIT_HEAP_PAGE, left = end - a;
     if (a == address || !in_page) place = init_heap_place(h, init_heap_page(h, a, 0));
-    // what is behind the block
+    // the bytes after the block
     uint32_t good = left >= WG_INIT_HEAP_GRANULE ? 0 : 0x0f0f0f0fu << left / 4 * 8;
     if (good) good ^= ((1u << left % 4) - 1) << left / 4 * 8;
     *(volatile uint32_t *)&h->shadow[place][in_page / 4] = good;

@@ -9,7 +9,7 @@ DEVICE WgInitHeap *init_heap(uint64_t table) {
   return table ? (WgInitHeap *)((const WgMemoryTable *)table)->heap : 0;
 }
 
-// 0: nothing is known of it. claim: make it if there is room.
+// 0: the page is not known. claim: make it if there is room.
 DEVICE WgMemoryRange *init_heap_page(WgInitHeap *h, uint64_t address, int claim) {
   enum { TRIES = 64 };
   uint64_t base = address & ~(WG_INIT_HEAP_PAGE - 1ull);

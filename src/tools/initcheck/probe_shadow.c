@@ -4,7 +4,7 @@
 
 uint64_t wg_init_heap_find(uint64_t table, uint64_t address);
 
-// The live range an address is in, as the address of its WgMemoryRange; 0: none.
+// The live range that contains an address, as the address of its WgMemoryRange; 0: none.
 uint64_t wg_init_find(uint64_t table, uint64_t address);
 __attribute__((noinline)) uint64_t wg_init_find(uint64_t table, uint64_t address) {
   const WgMemoryRange *r = range_below(table, address);
@@ -12,14 +12,14 @@ __attribute__((noinline)) uint64_t wg_init_find(uint64_t table, uint64_t address
   return wg_init_heap_find(table, address);
 }
 
-// As much of p … p + n as the range at `range` holds.
+// The length of the part of p … p + n that lies in the range.
 DEVICE uint64_t held(const WgMemoryRange *r, uint64_t p, uint64_t n) {
   uint64_t left = r->size - (p - r->base);
   return n < left ? n : left;
 }
 
-// Sets the state of the bytes of one word. Good wins over derived where both are set, so that in
-// the order below no thread that reads between the two steps takes a good byte for a bad one.
+// Sets the state of the bytes of one word. A byte with both bits set counts as good. So in the
+// order below, no thread that reads between the two steps takes a good byte for a bad one.
 DEVICE void set_state(uint64_t at, uint32_t good, uint32_t derived, uint32_t covered, int atomic) {
   if (covered == 15 || !atomic) {
     uint32_t state = covered == 15 ? 0 : *(volatile uint8_t *)at;
@@ -34,7 +34,7 @@ DEVICE void set_state(uint64_t at, uint32_t good, uint32_t derived, uint32_t cov
   if (clear) device_and32(word, ~clear);
 }
 
-// --- warpgrind.h: what the program says itself ---
+// --- warpgrind.h: marks that the program sets itself ---
 
 DEVICE void fill(uint64_t shadow, uint64_t offset, uint64_t n, int good) {
   for (uint64_t at = offset & ~3ull; at < offset + n; at += 4) {

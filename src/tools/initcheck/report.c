@@ -1,5 +1,5 @@
 // initcheck inside the command: where a value came from, what depends on it, and which copies to
-// the host carry one.
+// the host contain one.
 #include "base/json.h"
 #include "report/report.h"
 #include "tools/initcheck/abi.h"
@@ -15,7 +15,7 @@ static bool receive(const RunProcess *p, const WgFinding *record, RunFinding *f)
   return true;
 }
 
-// The last store before the copy: into the same address, or else into the same allocation.
+// Finds the last store before the copy: to the same address, or else to the same allocation.
 static RunFinding *store_into(const Run *r, const RunFinding *f) {
   RunFinding *best = NULL;
   for (uint32_t i = 0; i < r->explanations.len; i++) {
@@ -30,7 +30,8 @@ static RunFinding *store_into(const Run *r, const RunFinding *f) {
   return best;
 }
 
-// Copies by one call of what one store wrote to memory of one allocation site are one finding.
+// If one call copies several times what one store wrote to memory of one allocation site, that is
+// one finding.
 static bool is_repeat(Run *r, StrMap *firsts, RunFinding *f) {
   char key[96];
   snprintf(key, sizeof key, "%u %u %u", f->stack ? f->stack->id : 0, f->site ? f->site->id : 0,
@@ -41,7 +42,7 @@ static bool is_repeat(Run *r, StrMap *firsts, RunFinding *f) {
   return first;
 }
 
-// Copies to the host: the store that explains each.
+// Finds the store that explains each copy to the host.
 static void settle(Run *r, RunFinding *const *list, bool *reported, uint32_t n) {
   StrMap firsts = {0};
   for (uint32_t i = 0; i < n; i++) {
@@ -79,7 +80,7 @@ static bool detail(const RunFinding *f, Str *out) {
   return true;
 }
 
-// Where the value was read, and from which memory of the device's heap.
+// Reports where the value was read, and which malloc made its memory.
 static void describe(Run *r, const RunFinding *f, Str *out) {
   const RunSite *s = f->origin;
   if (!s || !is_use(f)) return;

@@ -17,9 +17,9 @@ static void begin(Program *p) {
 
 // --- two bodies ---
 //
-// Where a kernel reads through its pointer parameters only, and at a launch all they point to is
-// initialised, nothing bad can be read. Then a second body runs that only marks what it stores. It
-// may read arrays of the thread and shared memory too: these are followed in both.
+// If a kernel reads only through its pointer parameters, and all memory behind them is initialised
+// at a launch, it can read nothing bad. Then a second body runs that only marks its stores. It may
+// read arrays of the thread and shared memory too: these are followed in both bodies.
 
 enum { LARGEST_DOUBLED = 20000, LARGEST_WITH_SHARED = 6000 };  // statements
 
@@ -49,7 +49,7 @@ static void prepare_function(Program *p, PtxFunc *f) {
     return;
   Error err;
   IrCfg *cfg = ir_cfg_build(f, &err);
-  if (!cfg) return;  // says so itself when the passes ask for it
+  if (!cfg) return;  // the passes report the error when they build it
   IrProvenance *provenance = ir_provenance_build(cfg);
   bool shared = false, doubles = reads_parameters_only(cfg, provenance, &shared) &&
                                  !(shared && f->nstmts > LARGEST_WITH_SHARED);
@@ -65,7 +65,7 @@ static InitKernel *kernel_of(const Body *b) {
   return *data;
 }
 
-// choose = everything that is read through parameters is initialised
+// choose = all memory that is read through parameters is initialised
 static void choose_body(InitCheck *k, Code *c) {
   const SecondBody *second = &k->body->info->second;
   PtxReg *sum = body_temp(k->body, TYPE_B64, 0), *one = body_temp(k->body, TYPE_B64, 1);
@@ -93,7 +93,7 @@ static void choose_body(InitCheck *k, Code *c) {
   code_label(c, over);
 }
 
-// The part of the launch's shadow that is this block's; none for blocks beyond those that have one.
+// Finds this block's part of the launch's shadow; blocks beyond those that have one get none.
 static void prepare_shared(InitCheck *k, Code *c) {
   Body *b = k->body;
   PtxReg *block = body_temp(b, TYPE_B64, 0), *t = body_temp(b, TYPE_B64, 1),
@@ -122,7 +122,7 @@ static void prepare_shared(InitCheck *k, Code *c) {
   EMIT(c, "mad.lo.u64", opd_reg(k->shared_at), opd_reg(block), opd_reg(t), opd_reg(k->shared_at));
   EMIT(c, "shl.b64", opd_reg(t), opd_reg(t), opd_imm(2));
   EMIT(c, "selp.b64", opd_reg(k->shared_bytes), opd_reg(t), opd_imm(0), opd_reg(p));
-  // its record is that of who launched it
+  // a twin has the launch record of the kernel that launched it
   if (b->info->is_twin && b->program->plan->spare_registers)
     EMIT(c, "mov.b64", opd_reg(k->shared_bytes), opd_imm(0));
   if (!k->by_regions) return;
@@ -130,8 +130,8 @@ static void prepare_shared(InitCheck *k, Code *c) {
   EMIT(c, "cvt.u32.u64", opd_reg(k->shared_limit), opd_reg(k->shared_bytes));
 }
 
-// On a GPU a block clears its part itself, all threads together: they are all here. The host does
-// elsewhere.
+// On a GPU a block clears its own part, all threads together: at the beginning all are active. On
+// the virtual device the host clears it.
 static bool clears_shared(const InitCheck *k) {
   return k->body->func->is_entry && !k->body->info->is_twin && k->shared_followed &&
          k->body->program->plan->spare_registers;
@@ -181,7 +181,8 @@ static void clear_local(InitCheck *k, Code *c, PtxVar *shadow) {
   code_branch(c, more, false, again);
 }
 
-// Registers that may be read before they are written hold nothing the program relies on.
+// Registers that may be read before they are written hold nothing that the program relies on: their
+// shadows start as zero.
 static void clear_shadows(InitCheck *k, Code *c) {
   IrLiveness *live = ir_liveness_build(k->body->cfg);
   for (uint32_t r = 0; r < k->body->func->nregs; r++) {
@@ -204,7 +205,7 @@ static void prepare(InitCheck *k) {
     followed |= k->place[i].kind != PLACE_NONE;
     shared |= k->shared_followed && init_says(k, i);
   }
-  shared |= b->info->calls_functions && clears_shared(k);  // for those
+  shared |= b->info->calls_functions && clears_shared(k);  // for the called functions
   if (!followed && !shared) return;
   k->origin_address = body_reg(b, TYPE_B64);
   k->origin_site = body_reg(b, TYPE_B32);
@@ -235,8 +236,8 @@ static void prepare(InitCheck *k) {
   if (!k->by_regions) clear_shadows(k, c);
 }
 
-// The checks of memcheck, where it left them to us: with several of them in a region where all code
-// of ours stands before instructions that begin one.
+// Emits the checks that memcheck deferred to us. If all our code stands before instructions that
+// begin a region, one region holds several checks.
 static void emit_memcheck(Body *b, bool by_regions, const bool *cuts) {
   if (b->deferred) b->deferred->emit(b->deferred, by_regions, cuts);
 }
@@ -264,7 +265,7 @@ static void weave(Body *b) {
   prepare(&k);
   if (k.by_regions) init_emit_regions(&k, cuts);
   for (uint32_t i = 0; !k.by_regions && i < b->cfg->ninstrs; i++)
-    // before memcheck, which may leave the access out: the bad address is reported all the same
+    // before memcheck, which may skip the access: the bad address is reported all the same
     if (is_reached(b, i)) init_uses(&k, i);
   emit_memcheck(b, k.by_regions, cuts);
   for (uint32_t i = 0; !k.by_regions && i < b->cfg->ninstrs; i++) {
@@ -290,7 +291,7 @@ static unsigned options(const struct Options *o, const WeavePlan *plan) {
   return regions && !strcmp(regions, "no") ? INIT_ONE_BY_ONE : 0;
 }
 
-// Registers are followed through calls that are inlined.
+// Inlines calls: registers are followed through these.
 const Pass pass_initcheck = {.options = options,
                              .begin = begin,
                              .prepare = prepare_function,

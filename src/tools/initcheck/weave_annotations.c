@@ -1,4 +1,4 @@
-// What the program says by include/warpgrind.h: moves into registers that are known by their names.
+// Marks that the program sets with include/warpgrind.h: moves into registers with known names.
 #include "tools/initcheck/internal.h"
 
 static const struct {
@@ -10,7 +10,7 @@ static const struct {
     {"wg_is_initialized_r", "wg_is_initialized_p", WG_INIT_MARK_ASK},
 };
 
-// The move that completes a saying; -1: it is none.
+// The kind of mark that this move completes; -1: none.
 static int saying_of(const PtxInstr *in) {
   if (in->op != OP_MOV || in->nops != 2 || in->ops[0].kind != OPD_REG) return -1;
   for (unsigned i = 0; i < ARRAY_LEN(sayings); i++)

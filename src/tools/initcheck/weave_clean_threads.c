@@ -6,10 +6,10 @@
 //     all does not say that everything is good? bra Follow
 //     @in st.u8 [at + …], good                           each that stores
 //
-// Accesses with one base register share what comes before the loads: that is most of it. No load is
+// Accesses with one base register share the code before the loads, which is most of it. No load is
 // guarded, so none waits for another. Loads and stores of the shadow are as weak as the program's
-// beside them. A mark that is not seen yet costs time only: what looks bad is looked at again, in
-// memory itself, before it counts (wg_init_follow).
+// accesses next to them. A mark that is not visible yet only costs time: before something counts as
+// bad, it is read again from memory (wg_init_follow).
 #include "tools/initcheck/internal.h"
 
 static const PtxInstr *instr(const InitClean *z, unsigned n) {
@@ -19,7 +19,7 @@ static const PtxOperand *address(const InitClean *z, unsigned n) {
   return init_address(instr(z, n));
 }
 
-// --- which accesses belong together ---
+// --- which accesses form a group ---
 
 static bool is_part(const InitClean *z, unsigned n) { return access_bytes(instr(z, n)) < 4; }
 
@@ -40,15 +40,16 @@ static bool is_alike(const InitClean *z, unsigned n, unsigned m) {
   return x->kind == y->kind && (x->kind == OPD_REG ? x->reg == y->reg : x->var == y->var);
 }
 
-// bytes from the first to the last access of a group, and of memory that good words stand for
+// span of a group in bytes, from the first to the last access; also the memory that the good words
+// cover
 enum { MOST_SPAN = 4096 };
 
 static bool fits(const InitGroup *g, int64_t at, bool can_follow) {
   return can_follow ? MAX(g->high, at) - MIN(g->low, at) <= MOST_SPAN : g->low == at;
 }
 
-// Can both be aligned? An access that is left out for its alignment must not leave others out,
-// unless Follow can look at each.
+// Can both accesses be aligned at the same time? An access that is left out as misaligned must not
+// take others with it, unless Follow can look at each.
 static bool go_together(const InitClean *z, const InitGroup *g, unsigned n, bool can_follow) {
   int64_t one = access_bytes(instr(z, n)), other = access_bytes(instr(z, g->widest)),
           bytes = MIN(one, other);
@@ -89,7 +90,7 @@ bool init_clean_is_short(const InitClean *z) {
   return true;
 }
 
-// --- where the shadow of a group is ---
+// --- finding the shadow of a group ---
 
 // The shadow of memory that is good, for accesses whose memory is not followed.
 static PtxVar *good_words(InitCheck *k) {
@@ -127,7 +128,7 @@ static void lowest_address(const InitClean *z, Code *c, PtxReg *to, const InitGr
   access_address(c, to, &lowest);
 }
 
-// x = where the lowest access of the group is in its object. In shared memory that has 32 bits.
+// x = offset of the group's lowest access in its object; 32 bits in shared memory.
 static void find_offset(const InitClean *z, Code *c, PtxReg *x, const InitGroup *g) {
   Body *b = z->k->body;
   const PtxInstr *in = instr(z, g->leader);
@@ -149,8 +150,8 @@ static void find_offset(const InitClean *z, Code *c, PtxReg *x, const InitGroup 
   }
 }
 
-// Only a part of what is inside counts any more; where that is not the whole group, Follow looks at
-// each access: *stray is set then.
+// Narrows the group's `in` to `kept`. is_part: that may exclude only some of its accesses; then
+// *stray is set where it does, and Follow looks at each access.
 static void keep_inside(const InitClean *z, Code *c, unsigned n, PtxReg *kept, bool is_part,
                         PtxReg **stray) {
   PtxReg *one = body_temp(z->k->body, TYPE_PRED, *stray ? 3 : 4);
@@ -162,8 +163,8 @@ static void keep_inside(const InitClean *z, Code *c, unsigned n, PtxReg *kept, b
   EMIT(c, "and.pred", opd_reg(in_of(z, n)), opd_reg(in_of(z, n)), opd_reg(kept));
 }
 
-// A misaligned access is memcheck's finding and is not made; what we do beside it is, and its
-// shadow must not be misaligned. So it counts as outside.
+// memcheck reports a misaligned access and skips it; our code next to it still runs, and its own
+// access to the shadow must be aligned. So a misaligned access counts as outside.
 static void keep_aligned(const InitClean *z, Code *c, unsigned n, PtxReg *x, bool wide,
                          PtxReg **stray) {
   const InitGroup *g = &z->groups[n];
@@ -215,7 +216,7 @@ static void find_group(InitClean *z, Code *c, unsigned n, PtxReg **stray) {
   }
 }
 
-// Loads of it find good words where it is not inside.
+// Makes loads of the group's shadow find good words if the access is not inside.
 static void make_readable(InitClean *z, Code *c, unsigned n) {
   PtxReg *good = body_temp(z->k->body, TYPE_B64, 4);
   if (z->groups[n].is_readable) return;
@@ -226,7 +227,7 @@ static void make_readable(InitClean *z, Code *c, unsigned n) {
 }
 
 // Accesses to the shadow of shared memory may always be weak: only threads of one block use it, and
-// they share a cache.
+// these share a cache.
 static bool is_weak(const InitClean *z, unsigned n) {
   const PtxInstr *in = instr(z, n);
   if (z->k->place[z->accesses[n]].kind == PLACE_SHARED) return true;
@@ -244,7 +245,7 @@ static InitShadow shadow_at(const InitClean *z, unsigned n, int64_t *offset) {
                       .is_weak = is_weak(z, n)};
 }
 
-// all = the and of the shadows of what is read that has 1, 2 or 4 bytes of shadow
+// all = the and of the shadows of all reads, separately for 1, 2 and 4 bytes of shadow
 typedef struct Sums {
   PtxReg *all[3];
   bool begun[3];

@@ -9,17 +9,18 @@
 //     all bytes good? bra Back
 //     shadow of the destination = the bad bytes; remember where;  bra Back
 //
-// A store updates the shadow first: a thread that a flag tells of the data finds the shadow, too.
+// A store updates the shadow first: a thread that learns of the data from a flag then finds the
+// shadow, too.
 #include "tools/initcheck/internal.h"
 
 typedef struct Access {
   InitCheck *k;
   PtxInstr *in;
-  uint32_t index;  // of it
+  uint32_t index;  // its number
   InitPlace place;
   uint32_t bytes;
   const PtxOperand *address;
-  // the address; where it is in the object; where the object's shadow begins
+  // the address; its offset in the object; the start of the object's shadow
   PtxReg *at, *off, *shadow;
   PtxLabel *slow, *back;
 } Access;
@@ -48,8 +49,7 @@ void init_local_address(Code *c, PtxReg *to, const PtxVar *v, bool generic) {
   if (generic) EMIT(c, "cvta.local.u64", opd_reg(to), opd_reg(to));
 }
 
-// Sets `in` where the access is to memory that is followed, and a->off; a->shadow is set by
-// find_shadow.
+// Sets a->off, and `in` if the access is to followed memory; find_shadow sets a->shadow.
 static void find_object(Access *a, Code *c, PtxReg *in) {
   InitCheck *k = a->k;
   PtxReg *size = body_temp(k->body, TYPE_B64, 3), *base = body_temp(k->body, TYPE_B64, 4);
@@ -86,8 +86,8 @@ static void find_shadow(Access *a, Code *c) {
   }
 }
 
-// An address of unknown origin: the range found last, else the table; shared memory by its generic
-// address. Leaves for slow with off and shadow set, or falls through.
+// An address of unknown origin: looks in the range found last, then in the table; also tests for a
+// generic address of shared memory. Branches to slow with off and shadow set, or falls through.
 static void look_up(Access *a, Code *hot) {
   InitCheck *k = a->k;
   Body *b = k->body;
@@ -139,8 +139,8 @@ static void look_up(Access *a, Code *hot) {
   EMIT(cold, "bra", opd_label(a->slow));
 }
 
-// Leaves `hot` for the code out of line where the access is to memory that is followed. That code,
-// with off and shadow set.
+// Branches from `hot` to code out of line if the access is to followed memory. Returns that code;
+// off and shadow are set there.
 static Code *begin_slow(Access *a, Code *hot) {
   if (a->place.kind == PLACE_LOOKUP) {
     look_up(a, hot);
@@ -174,7 +174,7 @@ static void bits_to_bytes(Code *c, PtxReg *m) {
   EMIT(c, "mul.lo.u32", opd_reg(m), opd_reg(m), opd_imm(255));
 }
 
-// The shadow of a destination from the bad bytes of what was read.
+// Computes the shadow of a destination from the bad bytes that were read.
 static void shadow_from_bytes(Access *a, Code *c, PtxReg *r, unsigned first, unsigned bytes,
                               PtxReg *bad) {
   bool is_signed = ptx_type_kind(a->in->types[0]) == KIND_SIGNED;
@@ -295,8 +295,8 @@ static bool is_made_of_copies(const InitCheck *k, const PtxOperand *o, unsigned 
   return true;
 }
 
-// What is stored came from memory and was not computed with: moved, chosen by something good, made
-// wider.
+// Whether the stored value came from memory and was only moved, selected by a good predicate, or
+// widened.
 bool init_is_copy(const InitCheck *k, const PtxReg *r, unsigned depth) {
   const PtxInstr *d = ir_single_def(k->defs, r);
   if (!init_shadow(k, r)) return true;
@@ -320,7 +320,7 @@ static bool is_constant(const InitCheck *k, const PtxOperand *o) {
   return o->kind == OPD_INT || (d && d->op == OP_MOV && d->ops[1].kind == OPD_INT);
 }
 
-// Which bits it takes from where is known before the program runs.
+// Whether constants determine which bits it takes from which operand.
 static bool replaces_bits(const InitCheck *k, const PtxInstr *d) {
   switch (d->op) {
     case OP_AND: return is_constant(k, &d->ops[1]) || is_constant(k, &d->ops[2]);
@@ -332,8 +332,9 @@ static bool replaces_bits(const InitCheck *k, const PtxInstr *d) {
   }
 }
 
-// A bit field shares bytes with its neighbours, and memory knows whole bytes: one that a field was
-// written to counts as written, or the neighbour's garbage would be the field's.
+// A bit field shares bytes with its neighbours, and the shadow knows only whole bytes. A byte that
+// a field was written to counts as written; otherwise uninitialised neighbours would make the field
+// bad.
 static bool replaces_bits_of(const InitCheck *k, const PtxOperand *o, const PtxInstr *store,
                              bool replaced, unsigned depth) {
   const PtxInstr *d = o->kind == OPD_REG ? ir_single_def(k->defs, o->reg) : NULL;
@@ -364,8 +365,8 @@ bool init_sets_bits(const InitCheck *k, const PtxInstr *store) {
   return store->op == OP_ST && replaces_bits_of(k, init_stored(store), store, false, 0);
 }
 
-// derived = the bad bytes that were computed, not moved. Moved ones are what they were where they
-// came from: the thread remembers that of its last bad read.
+// derived = the bad bytes that were computed and not moved. Moved bytes keep the state they had
+// where they were read: the thread remembers the state of its last bad read.
 static void find_derived(Access *a, Code *c, PtxReg *derived, PtxReg *bad, int64_t moved) {
   PtxReg *p = pred(a, 0), *kept = temp32(a, 3);
   EMIT(c, "setp.eq.u32", opd_reg(p), opd_reg(a->k->origin_derived), opd_imm(0));
@@ -373,7 +374,7 @@ static void find_derived(Access *a, Code *c, PtxReg *derived, PtxReg *bad, int64
   EMIT(c, "and.b32", opd_reg(derived), opd_reg(bad), opd_reg(kept));
 }
 
-// What is found there later has its origin here, unless it was only moved.
+// A bad value that is read here later has its origin at this store, unless it was only moved.
 static void report_bad_store(Access *a, Code *c, PtxReg *derived) {
   InitCheck *k = a->k;
   PtxLabel *over = derived ? body_label(k->body) : NULL;
@@ -462,8 +463,8 @@ static void emit_copy(Access *a, Code *hot) {
   EMIT(c, "bra", opd_label(a->back));
 }
 
-// The result has the shadow of the old value. The new value is bad if the old one or the operand
-// was.
+// The result gets the shadow of the old value. The new value is bad if the old value or the operand
+// was bad.
 static void emit_atomic(Access *a, Code *hot) {
   InitCheck *k = a->k;
   clear_destinations(a, hot);
@@ -497,7 +498,7 @@ static void emit_atomic(Access *a, Code *hot) {
   EMIT(c, "bra", opd_label(a->back));
 }
 
-// --- the same for threads that have read nothing bad yet ---
+// --- code for threads that have read nothing bad yet ---
 static Access clean_access(InitCheck *k, Code *c, uint32_t i) {
   PtxInstr *in = k->body->cfg->instrs[i];
   Access a = {.k = k,
@@ -524,7 +525,7 @@ void init_test_access(InitCheck *k, Code *c, uint32_t i, PtxReg *all, bool is_we
   Access a = clean_access(k, c, i);
   const PtxInstr *in = a.in;
   PtxReg *inside = pred(&a, 0), *miss = pred(&a, 1);
-  if (a.place.kind == PLACE_LOOKUP) {  // where it is elsewhere, the exact way finds out where
+  if (a.place.kind == PLACE_LOOKUP) {  // if it is elsewhere, the exact code looks it up
     if (in->guard)
       EMIT(c, "setp.ge.and.u64", opd_reg(miss), opd_reg(a.off), opd_reg(k->cache_size),
            in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));

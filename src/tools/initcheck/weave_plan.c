@@ -79,7 +79,7 @@ static InitPlace place_at(InitCheck *k, const PtxOperand *address, PtxSpace spac
   }
   if (o.kind == IR_FROM_VAR && o.var->space == SPACE_SHARED)
     return k->shared_followed ? (InitPlace){PLACE_SHARED, 0, NULL, false} : none;
-  if (o.kind == IR_FROM_VAR) return none;  // variables begin with zeros or what the program says
+  if (o.kind == IR_FROM_VAR) return none;  // variables start with zeros or an initialiser
   uint32_t at = o.kind == IR_FROM_PARAM ? shadow_fact(k, &o) : 0;
   return at ? (InitPlace){PLACE_PARAM, at, NULL, false} : (InitPlace){PLACE_LOOKUP, 0, NULL, false};
 }
@@ -99,8 +99,8 @@ const PtxOperand *init_source(const PtxInstr *in) {
   return copies && access_bytes(in) >= 4 && access_bytes(in) <= 16 ? &in->ops[1] : NULL;
 }
 
-// A local array is followed where every use of its address is seen: then no other instruction can
-// have written to it.
+// A local array is followed if every use of its address is known: then no other instruction can
+// write to it.
 typedef struct Escape {
   InitCheck *k;
   const PtxInstr *in;
@@ -250,8 +250,8 @@ static void plan_second_read(InitCheck *k, uint32_t i, InitPlace *from) {
   else k->reads_unknown = true;
 }
 
-// In the second body nothing bad is read, so reads are not looked at there. What must hold for that
-// is collected from the first.
+// The second body reads nothing bad, so its reads are not tested. The conditions for that are
+// collected from the first body.
 static void plan_second(InitCheck *k) {
   const IrCfg *cfg = k->body->cfg;
   bool unmarks = init_unmarks(k->body->func);
@@ -266,7 +266,7 @@ static void plan_second(InitCheck *k) {
   }
 }
 
-// The second body runs where all memory behind the parameters is initialised: there a store of an
+// The second body runs only if all memory behind the parameters is initialised: there, storing an
 // initialised value needs no mark.
 static void drop_marks(InitCheck *k) {
   const IrCfg *cfg = k->body->cfg;

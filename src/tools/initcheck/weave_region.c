@@ -1,5 +1,5 @@
-// Several instructions of a block with one test behind them, where a compiler makes machine code of
-// it: a thread that has read nothing bad so far needs no shadows of registers.
+// One test after several instructions of a block, for code that is compiled to machine code: a
+// thread that has read nothing bad so far needs no shadows of registers.
 //
 //     @dirty bra Uses;                     only if an address or guard here has a shadow
 //   UsesBack:
@@ -14,25 +14,25 @@
 //     what the instructions had for operands, as far as it matters, into local memory
 //     dirty = wg_init_follow(a list of steps: tools/initcheck/weave_steps.c);   bra Back
 //
-// Shadows of registers are in local memory, and there is one call for many instructions: a compiler
-// of machine code needs little time for that, and the program's instructions have nothing beside
-// them. What Follow reads must still be there after the region, and nothing in it may be addressed
-// by what was read in it: both end a region, as do barriers, calls and branches. Where a region has
-// shuffles whose lanes exchange shadows, all of them go the same way.
+// Shadows of registers are in local memory, and one call serves many instructions. So machine code
+// compiles fast, and little code stands next to the program's instructions. Operands that Follow
+// reads must still have their values after the region, and no access in it may be addressed by data
+// read in it: both end a region, and so do barriers, calls and branches. If a region has shuffles
+// whose lanes exchange shadows, all of these lanes take the same branch.
 #include "tools/initcheck/internal.h"
 
 enum { MOST_ACCESSES = INIT_MOST_GROUPS, MOST_INSTRS = 160 };
 
 typedef struct Region {
   uint32_t first, end;
-  // instruction `end` is of the same block, and Follow runs before it: what it decides and its
-  // shadows belong here
+  // instruction `end` is of the same block, and Follow runs before it: the bits that decide there,
+  // and the shadows it computes, belong to this region
   bool has_tail;
   uint32_t accesses[MOST_ACCESSES];
   unsigned n;        // the last one may be the tail
   bool writes;       // followed memory
-  PtxOperand lanes;  // those that exchange shadows; kind OPD_NONE: none do
-  bool uses;         // something is addressed or guarded by what has a shadow
+  PtxOperand lanes;  // the lanes that exchange shadows; kind OPD_NONE: none do
+  bool uses;         // some address or guard has a shadow
 } Region;
 
 // registers of the program that have shadows
@@ -48,16 +48,15 @@ typedef struct Weaver {
   Region region;
   InitSteps steps;
   bool *cuts;
-  // registers whose shadows are live into the region, and those that are live out of it
+  // registers whose shadows are live into the region, and out of it
   Regs before, behind;
   uint64_t *now;
   bool uses_count;
-  // registers of the region: whose values Follow reads; and those that come from what it has read
-  // from memory
+  // by register of the region: Follow reads its value; its value depends on data read in the region
   uint64_t *needed, *read;
-  bool *sliced;  // by instruction: Uses needs its shadow
-  // whose Follow is still to be written: it does what Uses of the next would, if that comes right
-  // behind it
+  bool *sliced;  // by instruction: Uses needs the shadow it computes
+  // the region whose Follow is not written yet: it can also do the work of the next region's Uses,
+  // if that region follows immediately
   Region last;
   PtxLabel *last_follow, *last_back;  // NULL: there is none
 } Weaver;
@@ -106,7 +105,7 @@ static void see_instr(Weaver *w, uint32_t i) {
   ptx_visit_regs(in, see_def, &d);
 }
 
-// A report clears the shadow of the register it names: that shadow is an output of the region, too.
+// A report clears the shadow of the register it names: so the shadow is an output of the region.
 static void see_reported(void *ctx, PtxReg **reg, bool is_def) {
   Weaver *w = ctx;
   if (!is_def && init_shadow(w->k, *reg)) add_reg(&w->behind, *reg, SEEN);
@@ -167,8 +166,7 @@ static void find_registers(Weaver *w) {
 
 // --- the code of a region ---
 
-// any = dirty || memory that is followed is accessed. Where the object is known that is so for all
-// of it or for nothing.
+// any = dirty || followed memory is accessed. A known object is followed as a whole or not at all.
 static bool emit_hot_tests(Weaver *w, Code *c, PtxReg *any, bool shadows) {
   InitCheck *k = w->k;
   Body *b = k->body;
@@ -206,20 +204,20 @@ static bool emit_hot_tests(Weaver *w, Code *c, PtxReg *any, bool shadows) {
   return false;
 }
 
-// On the virtual device all lanes go the same way where something is stored: if they store to one
-// place, the shadow that stays there is that of the value that stays.
+// On the virtual device all lanes take the same branch if something is stored: if they store to the
+// same address, the final shadow must belong to the final value.
 static bool stores_together(const Weaver *w) {
   return w->region.writes && !w->k->body->program->plan->spare_registers;
 }
 
-// Lanes that exchange shadows go the same way.
+// Lanes that exchange shadows take the same branch.
 static void ask_lanes(const Weaver *w, Code *c, PtxReg *any) {
   if (w->region.lanes.kind != OPD_NONE)
     EMIT(c, "vote.sync.any.pred", opd_reg(any), opd_reg(any), w->region.lanes);
   else if (stores_together(w)) EMIT(c, "vote.any.pred", opd_reg(any), opd_reg(any));
 }
 
-// Goes to follow where something bad was read; else marks what was stored.
+// Branches to follow if something bad was read; else marks stored memory as good.
 static void emit_clean(Weaver *w, Code *c, InitClean *z, PtxLabel *follow) {
   InitCheck *k = w->k;
   PtxReg *bad = body_temp(k->body, TYPE_PRED, 5);
@@ -231,8 +229,7 @@ static void emit_clean(Weaver *w, Code *c, InitClean *z, PtxLabel *follow) {
   init_clean_mark(z, c);
 }
 
-// Shadows of what addresses and guards accesses are clear from then on: bad ones were reported by
-// Uses.
+// Clears the shadows of registers that address or guard accesses: Uses has reported bad ones.
 static void clear_used(Weaver *w, const PtxInstr *in) {
   if (!init_is_decision(in)) return;
   if (in->guard) init_steps_clear(&w->steps, in->guard);
@@ -250,7 +247,7 @@ static bool looks_up(const Weaver *w) {
   return false;
 }
 
-// Shadows that are dead after the region.
+// Releases the numbers of shadows that are dead after the region.
 static void release(void *ctx, PtxReg **reg, bool is_def) {
   Weaver *w = ctx;
   (void)is_def;
@@ -293,7 +290,7 @@ static void emit_follow(Weaver *w, Code *c, PtxLabel *follow, PtxLabel *back, co
   EMIT(c, "bra", opd_label(back));
 }
 
-// What is addressed or guarded by bad bits, before it is accessed.
+// Reports bad bits in addresses and guards, before the access.
 static void emit_uses(Weaver *w) {
   Body *b = w->k->body;
   const Region *r = &w->region;
@@ -315,7 +312,7 @@ static void defines_predicate(void *ctx, PtxReg **reg, bool is_def) {
 }
 
 // Does every dirty thread that reaches this region come from the last region's Follow, and does
-// that know every shadow that Uses reads?
+// that Follow know every shadow that Uses reads?
 static bool comes_from_last(const Weaver *w) {
   const Region *last = &w->last, *r = &w->region;
   bool tests = false;
@@ -326,7 +323,7 @@ static bool comes_from_last(const Weaver *w) {
   return !tests;
 }
 
-// Writes the Follow of the last region. told: it also reports what Uses of this region would.
+// Writes the Follow of the last region. told: it also does the work of this region's Uses.
 static void finish_last(Weaver *w, bool told) {
   if (!w->last_follow) return;
   Region r = w->region;
@@ -349,8 +346,8 @@ static bool reads_memory(const Weaver *w) {
   return false;
 }
 
-// Is most of the time something followed? Shared memory is; and what a body reads that runs because
-// something may be bad.
+// Is something followed most of the time? This is so for shared memory, and for reads of the first
+// of two bodies, which runs only if something may be bad.
 static bool is_in_line(const Weaver *w, const InitClean *z) {
   bool shared = false;
   for (unsigned n = 0; n < z->n; n++) shared |= w->k->place[z->accesses[n]].kind == PLACE_SHARED;
@@ -358,7 +355,7 @@ static bool is_in_line(const Weaver *w, const InitClean *z) {
   return (shared || (first_of_two && reads_memory(w))) && init_clean_is_short(z);
 }
 
-// Shared memory that is all good is not followed any more, and then there is nothing to do here.
+// Shared memory that is all good is no longer followed: then this region has nothing to do.
 static bool may_have_settled(const Weaver *w) {
   bool only_shared = true;
   for (unsigned n = 0; n < w->region.n; n++)
@@ -431,10 +428,10 @@ static void close_region(Weaver *w, uint32_t end, bool has_tail) {
   begin_region(w, end);
 }
 
-// --- instructions that no copy can have ---
+// --- instructions that end a region ---
 
 static bool stops(const InitCheck *k, const PtxInstr *in) {
-  bool decides = false;  // who exchanges, by bad bits
+  bool decides = false;  // a bad operand decides which lanes exchange
   for (unsigned o = 2; o < in->nops; o++)
     decides |= in->ops[o].kind == OPD_REG && init_shadow(k, in->ops[o].reg);
   if (init_is_exchange(in) && !decides) return false;
@@ -526,7 +523,7 @@ static uint32_t written_at(const Weaver *w, const PtxReg *r, uint32_t i) {
   return UINT32_MAX;
 }
 
-// Does the region speak of the register up to instruction i, other than by writing it there?
+// Is the register mentioned in the region up to instruction i, except as the destination of i?
 static void count_mentions(void *ctx, PtxReg **reg, bool is_def) {
   struct {
     const PtxReg *reg;
@@ -548,7 +545,7 @@ static bool is_mentioned(const Weaver *w, const PtxReg *r, uint32_t i) {
   return x.n > 0;
 }
 
-// Can Uses compute the shadow of this register? Marks what it takes.
+// Can Uses compute the shadow of this register? Marks the instructions it needs.
 static bool slice(Weaver *w, const PtxReg *r, uint32_t i, unsigned depth) {
   enum { DEEPEST = 12 };
   if (!init_shadow(w->k, r)) return true;
@@ -567,8 +564,7 @@ static bool slice(Weaver *w, const PtxReg *r, uint32_t i, unsigned depth) {
   return true;
 }
 
-// Everything an access is addressed or guarded by must be known at the start of the region, with
-// its shadow.
+// The address and guard of an access, and their shadows, must be known at the start of the region.
 static bool may_use(Weaver *w, uint32_t i, bool *uses) {
   const PtxInstr *in = instr(w, i);
   for (unsigned o = 0; o <= in->nops; o++) {
@@ -579,7 +575,7 @@ static bool may_use(Weaver *w, uint32_t i, bool *uses) {
     if (!r) continue;
     if (has(w->read, r) || !slice(w, r, i, 0)) return false;
     *uses |= init_shadow(w->k, r) != NULL;
-    // Uses asks the guard
+    // Uses reads the guard
     if (r != in->guard && init_shadow(w->k, r) && in->guard &&
         written_at(w, in->guard, i) != UINT32_MAX)
       return false;
@@ -587,21 +583,21 @@ static bool may_use(Weaver *w, uint32_t i, bool *uses) {
   return true;
 }
 
-// Instructions that may tell other threads of a write: the write's shadow must be stored before.
+// Instructions that may signal a write to other threads: the write's shadow must be stored before.
 static bool tells_others(const PtxInstr *in) {
   return in->op == OP_ATOM || in->op == OP_RED ||
          (in->op == OP_ST &&
           (ptx_has(in, MOD_RELEASE) || ptx_has(in, MOD_VOLATILE) || ptx_has(in, MOD_RELAXED)));
 }
 
-// Lanes of a warp write to each other without more than volatile accesses: what they wrote is
-// marked before it is read.
+// Lanes of a warp may exchange data by volatile accesses alone: a write's shadow must be marked
+// before the data is read.
 static bool hears_others(const PtxInstr *in) {
   return in->op == OP_LD &&
          (ptx_has(in, MOD_VOLATILE) || ptx_has(in, MOD_RELAXED) || ptx_has(in, MOD_ACQUIRE));
 }
 
-// The carry of one instruction to the next is in no register that a branch would keep.
+// The carry between two instructions is in no register that survives a branch.
 static bool takes_carry(const PtxInstr *in) {
   return in->op == OP_ADDC || in->op == OP_SUBC || in->op == OP_MADC;
 }
@@ -618,8 +614,8 @@ static void add_instr(Weaver *w, uint32_t i) {
   init_exchanges(w->k, instr(w, i), &w->region.lanes);
 }
 
-// A shuffle may tell other lanes of a write, and the lanes that exchange shadows must be those that
-// exchange values.
+// A shuffle may signal a write to other lanes; and the lanes that exchange shadows must be the
+// lanes that exchange values.
 static bool exchanges_here(const Weaver *w, const PtxInstr *in) {
   PtxOperand lanes, *known = (PtxOperand *)&w->region.lanes;
   if (w->region.writes && ptx_op_classes(in) & CLASS_WARP) return false;
@@ -682,7 +678,7 @@ bool init_can_use_regions(const InitCheck *k) {
     const PtxInstr *before = i ? b->cfg->instrs[i - 1] : NULL;
     if (!init_can_follow(k, b->cfg->instrs[i]) && defines_shadow(k, b->cfg->instrs[i]))
       return false;
-    // arguments are stored and calls made with nothing in between
+    // no code may stand between the stores of arguments and the call
     if (b->cfg->instrs[i]->op == OP_CALL) return false;
     if (!takes_carry(b->cfg->instrs[i])) continue;
     if (!before || stops(k, before) || access_is_memory(before) ||

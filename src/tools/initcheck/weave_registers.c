@@ -1,8 +1,8 @@
-// The shadows of results. Emitted before the instruction, while its operands still hold what it
-// reads.
+// Code for the shadows of results. Emitted before the instruction, while its operands still have
+// the values it reads.
 #include "tools/initcheck/internal.h"
 
-// A rule that the switch below leaves out does not compile.
+// The build fails if the switch below lacks a rule.
 #pragma GCC diagnostic error "-Wswitch"
 
 static bool is_wide(const PtxReg *shadow) { return shadow->type == TYPE_B64; }
@@ -53,7 +53,7 @@ static void spread(InitCheck *k, Code *c, PtxReg *r, PtxReg *bad) {
   else EMIT(c, "selp.b32", opd_reg(s), opd_imm(all_bits(r)), opd_imm(0), opd_reg(bad));
 }
 
-// The or of the shadows of all that is read; not NULL.
+// The or of the shadows of all operands that are read; not NULL.
 static PtxReg *any_use(const InitResult *r, Code *c) {
   PtxReg *shadows[INIT_MOST_REGS];
   for (unsigned i = 0; i < r->nuses; i++) shadows[i] = init_shadow(r->k, r->uses[i]);
@@ -87,7 +87,7 @@ static void spread_two(InitCheck *k, Code *c, const PtxInstr *in) {
 
 // --- operands of the rules that look at single bits ---
 
-// The shadow of an operand in a register of the result's width; zero where it has none.
+// The shadow of an operand, in a register of the result's width; zero if it has none.
 static PtxReg *shadow_of(InitCheck *k, Code *c, const PtxOperand *o, bool wide, unsigned temp) {
   PtxReg *s = o->kind == OPD_REG && !o->selector ? init_shadow(k, o->reg) : NULL;
   if (s && is_wide(s) == wide) return s;
@@ -99,7 +99,7 @@ static PtxReg *shadow_of(InitCheck *k, Code *c, const PtxOperand *o, bool wide, 
   return t;
 }
 
-// What the operand holds, as bits: predicates as all or none.
+// The value of an operand, as bits; a predicate is all ones or zero.
 static PtxReg *value_of(InitCheck *k, Code *c, const PtxOperand *o, bool wide, unsigned temp) {
   PtxReg *t = wide ? temp64(k, temp) : temp32(k, temp);
   if (o->kind != OPD_REG) {
@@ -114,7 +114,7 @@ static PtxReg *value_of(InitCheck *k, Code *c, const PtxOperand *o, bool wide, u
   return t;
 }
 
-// The instruction itself, with the first n operands replaced.
+// Repeats the instruction itself, with the first n operands replaced.
 static void repeat(InitCheck *k, Code *c, const PtxInstr *in, const PtxOperand *first, unsigned n) {
   PtxOperand *ops = ARENA_ARRAY(&k->body->func->module->arena, PtxOperand, in->nops);
   memcpy(ops, in->ops, sizeof *ops * in->nops);
@@ -205,7 +205,7 @@ static void find_bounds(const Emit *e, const PtxOperand *o, PtxReg *least, PtxRe
 #define BOUNDS(a, least, most, how) find_bounds(e, a, temp(e, least), temp(e, most), how);
 #define LEAST(a, n) temp(e, n)
 #define MOST(a, n) temp(e, n)
-// the comparison that is asked for: what it gives for a less than b, or the reverse
+// the comparison that the instruction makes: its outcome for a less than b, or for the reverse
 #define IS_LESS(x, a, b) \
   repeat(e->k, e->c, e->in, (const PtxOperand[]){opd_reg(x), opd_reg(a), opd_reg(b)}, 3);
 #define DIFFER(x, a, b) EMIT(e->c, "xor.pred", opd_reg(x), opd_reg(a), opd_reg(b));
@@ -283,8 +283,8 @@ static void compare(InitCheck *k, Code *c, const PtxInstr *in) {
 
 // --- lop3 ---
 
-// The result with every choice of what is bad turned round: bits that are not the same in all of
-// them are bad.
+// Computes the result for every choice of flipped bad bits: result bits that are not the same for
+// all choices are bad.
 static void turn_round(InitCheck *k, Code *c, const PtxInstr *in) {
   PtxReg *is = temp32(k, 4), *other = temp32(k, 5), *sum = temp32(k, 6), *turned[3];
   unsigned at[3], n = 0;
@@ -314,7 +314,7 @@ static void turn_round(InitCheck *k, Code *c, const PtxInstr *in) {
   EMIT(c, "mov.b32", opd_reg(init_shadow(k, in->ops[0].reg)), opd_reg(sum));
 }
 
-// Emits the exact rule. Where it is long it stands out of line, and runs only if an operand is bad.
+// Emits the exact rule. If that is long, it is out of line and runs only if an operand is bad.
 static void closely(const InitResult *r, Code *c, bool at_once,
                     void how(InitCheck *, Code *, const PtxInstr *)) {
   InitCheck *k = r->k;
@@ -382,7 +382,7 @@ static void shift(InitCheck *k, Code *c, const PtxInstr *in) {
          2);
 }
 
-// Bits that are only moved around keep what they are; n operands have them.
+// Bits that are only moved keep their shadow; the first n operands have shadows.
 static void move_bits(InitCheck *k, Code *c, const PtxInstr *in, unsigned n) {
   bool wide = is_wide(init_shadow(k, in->ops[0].reg));
   PtxOperand ops[3] = {opd_reg(init_shadow(k, in->ops[0].reg))};
@@ -403,7 +403,7 @@ static void select_one(InitCheck *k, Code *c, const PtxInstr *in) {
   else EMIT(c, "selp.b32", opd_reg(s), opd_imm(all_bits(in->ops[0].reg)), opd_reg(s), opd_reg(bad));
 }
 
-// --- what lanes exchange ---
+// --- exchanges between lanes ---
 
 // The received value inherits the origin of lane `from`'s. takes: lanes that receive; NULL: all.
 static void take_origin(InitCheck *k, Code *c, PtxReg *from, const PtxOperand *lanes,
@@ -427,7 +427,7 @@ static void take_origin(InitCheck *k, Code *c, PtxReg *from, const PtxOperand *l
   }
 }
 
-// Lanes that all know whether something is bad go out of line together.
+// Lanes that all know whether something is bad branch out of line together.
 static bool exchanges_origins(const Code *c, const PtxInstr *in) {
   return ptx_has(in, MOD_SYNC) && !c->guard;
 }
@@ -443,7 +443,7 @@ static Code *leave_together(InitCheck *k, Code *c, const PtxInstr *in, PtxReg *a
   return cold;
 }
 
-// The result is bad in all lanes because it is in one, or more: `bad` there.
+// The result is bad in all lanes because one lane's operand is: `bad` is set in such lanes.
 static void take_from_first(InitCheck *k, Code *c, const PtxInstr *in, PtxReg *any, PtxReg *bad) {
   PtxLabel *back;
   PtxReg *first = temp32(k, 1);
@@ -456,13 +456,13 @@ static void take_from_first(InitCheck *k, Code *c, const PtxInstr *in, PtxReg *a
   EMIT(cold, "bra", opd_label(back));
 }
 
-// The same exchange between the same lanes, of the shadow.
+// Shuffles the shadow exactly as the value is shuffled.
 static void shuffle(const InitResult *r, Code *c) {
   InitCheck *k = r->k;
   const PtxInstr *in = r->in;
   const PtxOperand *to = in->ops[0].kind == OPD_PAIR ? &in->ops[0].list[0] : &in->ops[0];
   for (unsigned i = 0; i < r->ndefs; i++)
-    // "in range": known from the lane alone
+    // the "in range" predicate depends on the lane alone
     if (to->kind != OPD_REG || r->defs[i] != to->reg) init_clear(c, init_shadow(k, r->defs[i]));
   if (to->kind != OPD_REG || !init_shadow(k, to->reg)) return;
   PtxReg *got = temp32(k, 1);
@@ -482,7 +482,7 @@ static void shuffle(const InitResult *r, Code *c) {
   EMIT(cold, "bra", opd_label(back));
 }
 
-// ballot: bit by bit. any, all, uni: bad as soon as one lane's predicate is.
+// ballot: bit by bit. any, all, uni: bad if one lane's predicate is.
 static void vote(InitCheck *k, Code *c, const PtxInstr *in) {
   PtxReg *bad = body_temp(k->body, TYPE_PRED, 0), *got = body_temp(k->body, TYPE_PRED, 1),
          *s = init_shadow(k, in->ops[0].reg);
@@ -509,8 +509,8 @@ static void reduce(InitCheck *k, Code *c, const PtxInstr *in) {
   take_from_first(k, c, in, any, bad);
 }
 
-// movmatrix, of the shadow. Lane l holds two halves of row l / 4; what it receives comes from two
-// lanes, of which the first that is bad gives the origin.
+// movmatrix of the shadow. Lane l holds two halves of row l / 4. It receives from two lanes; the
+// first of these that is bad provides the origin.
 static void transpose(InitCheck *k, Code *c, const PtxInstr *in) {
   const PtxOperand everybody = opd_imm(0xffffffff);
   PtxReg *got = temp32(k, 1), *lane = temp32(k, 0), *part = temp32(k, 5);
@@ -573,7 +573,7 @@ void init_transfer(InitCheck *k, uint32_t i) {
   follow_rule(&r, c);
   code_guard(c, NULL, false);
   if (!r.spoiled_by) return;
-  // who does not know whether it was written does not know what it holds
+  // if it is not known whether the register was written, its value is not known either
   PtxReg *bad = body_temp(k->body, TYPE_PRED, 0);
   EMIT(c, "setp.ne.u32", opd_reg(bad), opd_reg(init_shadow(k, r.spoiled_by)), opd_imm(0));
   for (unsigned n = 0; n < r.ndefs; n++) {

@@ -1,7 +1,7 @@
-// Which rule of rules.def the results of an instruction follow.
+// Picks the rule of rules.def for the results of an instruction.
 #include "tools/initcheck/internal.h"
 
-// A rule, a validity or a kind of step that a switch of this pass leaves out does not compile.
+// The build fails if a switch of this pass lacks a rule, a validity or a kind of step.
 #pragma GCC diagnostic error "-Wswitch"
 
 unsigned init_rule_values(InitRule rule) {
@@ -44,7 +44,7 @@ static bool is_two_halves(PtxType t) {
 static bool is_video(const PtxInstr *in) { return in->op >= OP_VADD2 && in->op <= OP_VSET4; }
 unsigned init_part_bits(const PtxInstr *in) {
   if (is_video(in)) return in->nops != 4 || ptx_has(in, MOD_ADD) ? 0 : in->op >= OP_VADD4 ? 8 : 16;
-  // what is compared, whatever the answer is called
+  // the types that are compared, whatever type the result has
   bool halves = in->op == OP_SET ? in->ntypes == 2 && is_two_halves(in->types[1]) && in->nops == 3
                                  : in->ntypes && in->op != OP_CVT && in->op != OP_SETP &&
                                        is_two_halves(in->types[0]);
@@ -62,7 +62,7 @@ static bool has_plain_registers(const PtxInstr *in) {
   return in->nops && in->ops[0].kind == OPD_REG;
 }
 
-// Video instructions with several values in a register: what would be merged in does not matter.
+// Video instructions with several values in a register: the merged operand does not matter.
 static bool ignores_third(const PtxInstr *in) {
   return is_video(in) && init_part_bits(in) && has_plain_registers(in);
 }
@@ -127,7 +127,7 @@ static bool compares_integers(const PtxInstr *in) {
          (in->ops[2].kind == OPD_REG || in->ops[2].kind == OPD_INT);
 }
 
-// Not the exclusive or of all three, of which every bit counts.
+// False for the exclusive or of all three, where every bit counts.
 static bool looks_up(const PtxInstr *in) {
   return in->ops[0].kind == OPD_REG && in->nops == 5 && in->ops[4].kind == OPD_INT &&
          init_table(in) != 0x96 && init_table(in) != 0x69;
@@ -135,7 +135,7 @@ static bool looks_up(const PtxInstr *in) {
 
 static InitRule rule_of_permute(const PtxInstr *in) {
   if (in->op == OP_BREV || in->op == OP_BFE) return RULE_MOVE_BITS;
-  // other modes of prmt than picking bytes
+  // modes of prmt other than picking bytes
   return in->op == OP_PRMT && in->nmods > 1 ? RULE_SPREAD : RULE_MOVE_TWO;
 }
 
@@ -190,7 +190,7 @@ bool init_can_follow(const InitCheck *k, const PtxInstr *in) {
   return true;
 }
 
-// --- the rule by the shadows that there are ---
+// --- the rule, given which operands have shadows ---
 
 static bool has_shadow(const InitCheck *k, const PtxOperand *o) {
   return o->kind == OPD_REG && !o->selector && init_shadow(k, o->reg);
@@ -202,7 +202,7 @@ static InitRule rule_of_copy(const PtxInstr *in) {
   return to->kind == OPD_VECTOR && from->kind == OPD_REG ? RULE_TAKE_APART : RULE_SPREAD;
 }
 
-// Operands that say how to shift or where bits go must be good.
+// Operands that control a shift or a move of bits must be good.
 static bool is_led_by_good(const InitCheck *k, const PtxInstr *in, InitRule rule) {
   for (unsigned o = init_rule_values(rule); o < in->nops; o++)
     if (has_shadow(k, &in->ops[o])) return false;

@@ -1,8 +1,9 @@
-// Shared memory that is all written: where nothing else can be bad, it is not looked at any more.
+// Shared memory that is all written is no longer followed, in kernels where nothing else can be
+// bad.
 //
 // The second body reads nothing bad from global memory. So once all shared memory of the block is
-// good, and no thread has anything bad in its registers, nothing can become bad again. Threads ask
-// for that behind the program's barriers, all of them together:
+// good, and no thread has anything bad in its registers, nothing can become bad again. All threads
+// together ask for that after the program's barriers:
 //
 //     bar.sync 0
 //     asks >>= 1;   the bit that went is set?  bra Look
@@ -13,17 +14,18 @@
 //     bar.red.popc n, 0, good;   n == threads of the block?  shared memory is not followed from
 //     here on bra Back
 //
-// Threads that have ended say nothing, so their parts are not known to be good. Regions of the
-// second body ask whether shared memory is followed before they look
+// Threads that have ended cannot answer, so their parts are not known to be good. Regions of the
+// second body test whether shared memory is followed before they look at it
 // (tools/initcheck/weave_region.c).
 #include "tools/initcheck/internal.h"
 
-// after which barriers a block asks, the first is bit 0; loads of a thread at one
+// bit mask of the barriers after which a block asks, the first is bit 0; most loads of a thread at
+// one of them
 enum { ASKS = 0x8b, MOST_LOADS = 16 };
 
 static bool is_barrier(const PtxInstr *in) { return in->op == OP_BAR || in->op == OP_BARRIER; }
 
-// All threads of the block come here, warp by warp together.
+// All threads of the block execute it, each warp as a whole.
 static bool takes_everybody(const PtxInstr *in) {
   return !in->guard && ptx_has(in, MOD_SYNC) && (in->op == OP_BAR || ptx_has(in, MOD_ALIGNED)) &&
          in->nops == 1 && in->ops[0].kind == OPD_INT && in->ops[0].imm == 0;
@@ -33,7 +35,7 @@ bool init_can_settle(const InitCheck *k) {
   const Body *b = k->body;
   const PtxModule *m = b->func->module;
   bool meets = false;
-  if (m->version_major < 5) return false;  // there was no %dynamic_smem_size at first
+  if (m->version_major < 5) return false;  // %dynamic_smem_size does not exist before PTX 5
   if (!k->by_regions || k->second == UINT32_MAX || k->reads_unknown || !b->func->is_entry ||
       b->info->is_twin)
     return false;
@@ -41,7 +43,7 @@ bool init_can_settle(const InitCheck *k) {
     if (k->local_shadow[i]) return false;
   for (uint32_t i = k->second; i < b->cfg->ninstrs; i++) {
     if (!is_barrier(b->cfg->instrs[i])) continue;
-    if (!takes_everybody(b->cfg->instrs[i])) return false;  // who waits for whom there is not known
+    if (!takes_everybody(b->cfg->instrs[i])) return false;  // unknown who waits for whom there
     meets = true;
   }
   return meets;
@@ -109,8 +111,8 @@ void init_find_thread(Code *c, PtxReg *thread, PtxReg *threads, PtxReg *word) {
   }
 }
 
-// good = !dirty && every byte of shadow first + thread, + threads, … before end is good. All
-// threads go round as often.
+// good = !dirty && every byte of shadow at first + thread, first + thread + threads, … before end
+// is good. All threads make the same number of iterations.
 typedef struct SharedWalk {
   PtxReg *first, *end, *thread, *threads;  // all but end are changed
 } SharedWalk;

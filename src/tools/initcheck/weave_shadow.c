@@ -1,5 +1,5 @@
-// Reading and writing the shadow of one access, in line: a call costs a compiler of machine code
-// more than all of this (docs/initcheck.md). See WG_SHADOW_GOOD for what the bits are.
+// Reads and writes the shadow of one access inline: for the compiler of machine code a call would
+// cost more than all of this (docs/initcheck.md). See WG_SHADOW_GOOD for the meaning of the bits.
 #include "tools/initcheck/internal.h"
 
 // --- loads and stores of the shadow itself ---
@@ -39,14 +39,14 @@ static PtxReg *word(const InitShadow *s, unsigned n) { return body_temp(s->body,
 
 static PtxReg *shadow_at(const InitShadow *s, Code *c) {
   PtxReg *at = body_temp(s->body, TYPE_B64, 3);
-  // a misaligned access is another tool's finding
+  // memcheck reports misaligned accesses
   if (s->bytes > 4) EMIT(c, "and.b64", opd_reg(at), opd_reg(s->off), opd_imm(-(int64_t)s->bytes));
   EMIT(c, "shr.u64", opd_reg(at), opd_reg(s->bytes > 4 ? at : s->off), opd_imm(2));
   EMIT(c, "add.s64", opd_reg(at), opd_reg(at), opd_reg(s->shadow));
   return at;
 }
 
-// Less than a word: which of its bytes the access begins with.
+// An access of less than a word: byte_in_word is the first of its bytes there.
 static bool is_part(const InitShadow *s) { return s->bytes < 4; }
 static void byte_in_word(const InitShadow *s, Code *c, PtxReg *to) {
   EMIT(c, "cvt.u32.u64", opd_reg(to), opd_reg(s->off));
@@ -57,7 +57,7 @@ static int64_t words_read(const InitShadow *s) {
 }
 static int64_t covered(const InitShadow *s) { return (1 << s->bytes) - 1; }
 
-// --- bits of bytes and bits of words: 4 bits together, or each 4 in a byte of their own ---
+// --- compact bits (4 bits after each other) and bits of shadow words (4 in each byte) ---
 
 static void close_up(const InitShadow *s, Code *c, PtxReg *w, unsigned words) {
   PtxReg *t = word(s, 4);
@@ -92,7 +92,7 @@ static void leave_if_zero(const InitShadow *s, Code *c, PtxReg *w, PtxLabel *to)
   code_branch(c, p, false, to);
 }
 
-// w = the bits of it that are not set
+// w = the bits that are not set in it, of `bits`
 static void invert(Code *c, PtxReg *w, int64_t bits) {
   EMIT(c, "not.b32", opd_reg(w), opd_reg(w));
   EMIT(c, "and.b32", opd_reg(w), opd_reg(w), opd_imm(bits));
@@ -139,7 +139,7 @@ void init_read_derived(const InitShadow *s, Code *c, PtxReg *to) {
        opd_imm((int32_t)((is_part(s) ? covered(s) : words_read(s)) << 4)));
 }
 
-// all &= the shadow of what is read, where that is inside; bits it has no use for stay.
+// all &= the shadow of the bytes read, if they are inside; all other bits stay.
 void init_test_shadow(const InitShadow *s, Code *c, PtxReg *inside, PtxReg *all) {
   PtxReg *at = shadow_at(s, c), *w = word(s, 3), *high = word(s, 4);
   EMIT(c, "mov.b32", opd_reg(w), opd_imm(-1));
@@ -163,9 +163,9 @@ void init_load_shadow(const InitShadow *s, Code *c, int64_t offset, PtxReg *w, P
 
 // --- writing ---
 
-// Bits `set` of a shadow byte are set and the others of those that the access covers cleared.
-// Other threads may write other bits of it at the same time, so it takes two steps. Good wins over
-// derived where both are set, so no thread that reads in between takes a good byte for a bad one.
+// Sets the bits `set` of a shadow byte and clears the other bits that the access covers. Other
+// threads may write the rest of the byte at the same time, so it takes two steps. A byte with both
+// bits set counts as good, so no thread that reads in between takes a good byte for a bad one.
 // `first`: see byte_in_word.
 static void store_part(const InitShadow *s, Code *c, PtxReg *at, PtxReg *set, PtxReg *first,
                        PtxReg *unless) {
@@ -204,9 +204,9 @@ void init_mark_good_at(const InitShadow *s, Code *c, PtxReg *in, int64_t offset)
   code_guard(c, NULL, false);
 }
 
-// What a store leaves, before it is written: in words 3 and 5, where `at` says. Of a part of a
-// word, 5 is byte_in_word, and `already` says that nothing is to do: that needs no atomic
-// operation.
+// The new shadow of a store, before it is written: in words 3 and 5, for the address `at`. For a
+// part of a word, word 5 is byte_in_word, and `already` means that nothing changes: then no atomic
+// operation is needed.
 typedef struct State {
   PtxReg *at, *w, *other, *already;
 } State;
@@ -229,8 +229,7 @@ void init_good_state(const InitShadow *s, Code *c) {
   if (s->bytes == 32) EMIT(c, "mov.b32", opd_reg(x.other), opd_reg(x.w));
 }
 
-// w = the shadow of words, or of a part of one, whose bad bytes are the bits of `bad` from `first`
-// on
+// w = the shadow of words, or of a part of one; its bad bytes are the bits of `bad` from `first` on
 static void state_of(const InitShadow *s, Code *c, PtxReg *w, PtxReg *bad, PtxReg *derived,
                      unsigned first) {
   unsigned words = MIN(s->bytes / 4, 4u);

@@ -1,12 +1,12 @@
-// Writes down how the shadows of registers and memory follow from each other; wg_init_follow does
-// it. The rules are those of tools/initcheck/rules.def, and of weave_memory.c and weave_use.c,
-// which say why they are so.
+// Writes steps that compute the shadows of registers and memory; wg_init_follow executes them. The
+// rules are those of tools/initcheck/rules.def, and of weave_memory.c and weave_use.c, which give
+// the reasons.
 #include "tools/initcheck/internal.h"
 
-// A rule that the switch below leaves out does not compile.
+// The build fails if the switch below lacks a rule.
 #pragma GCC diagnostic error "-Wswitch"
 
-enum { LOCAL = 0x8000 };  // while lists are written: the first number of those that are used again
+enum { LOCAL = 0x8000 };  // while lists are written: the first of the numbers that are reused
 
 typedef enum { VALUE_REGISTER, VALUE_CONSTANT, VALUE_ADDRESS, VALUE_PLACE } ValueKind;
 struct InitValue {
@@ -136,7 +136,7 @@ void init_steps_uses(InitSteps *s, uint32_t i) {
 
 // --- memory ---
 
-// The step of an access: where it is.
+// The step of an access, with its address and place.
 static WgStep *access_step(InitSteps *s, uint32_t i, WgStepKind what, const PtxReg *to) {
   InitCheck *k = s->k;
   const PtxInstr *in = instr(s, i);
@@ -162,7 +162,7 @@ static unsigned signed_flag(const PtxInstr *in) {
   return ptx_type_kind(in->types[0]) == KIND_SIGNED ? WG_STEP_SIGNED : 0;
 }
 
-// first: what is read first goes there
+// first: the destination of the first element read
 static void read(InitSteps *s, uint32_t i, const PtxReg *first) {
   InitCheck *k = s->k;
   const PtxInstr *in = instr(s, i);
@@ -176,7 +176,7 @@ static void read(InitSteps *s, uint32_t i, const PtxReg *first) {
   }
 }
 
-// from: the first of them
+// from: the first element to write
 static void destinations(InitSteps *s, const PtxInstr *in, unsigned from) {
   PtxReg *regs[8];
   unsigned n = 0, bytes = ptx_type_size(in->types[0]);
@@ -190,7 +190,7 @@ static void destinations(InitSteps *s, const PtxInstr *in, unsigned from) {
   }
 }
 
-// The register that gets what is read first; NULL: none with a shadow.
+// The register that gets the first element read; NULL: it has no shadow.
 static const PtxReg *first_destination(const InitSteps *s, const PtxInstr *in) {
   PtxReg *regs[8];
   unsigned n = 0;
@@ -198,8 +198,7 @@ static const PtxReg *first_destination(const InitSteps *s, const PtxInstr *in) {
   return n && regs[0] && init_shadow(s->k, regs[0]) ? regs[0] : NULL;
 }
 
-// Registers that are written, with their place in the access.
-// WgStep.moved
+// Registers that are stored, with their offset in the access. moved: WgStep.moved
 typedef struct Sources {
   struct {
     uint16_t number;
@@ -304,7 +303,8 @@ typedef struct Results {
   const InitResult *r;  // of in
 } Results;
 
-// The step of the first result takes two of what is used by itself.
+// Of the operands' shadows, the step of the first result takes two itself; OR steps add up the
+// others.
 static void spread(const Results *x, WgStepKind how) {
   const InitResult *r = x->r;
   unsigned own = MIN(r->nuses, 2u), before = r->nuses - own;
@@ -358,7 +358,7 @@ static void parts(const Results *r) {
   r->s->steps.data[r->s->steps.len - 1].imm = init_part_bits(r->in);
 }
 
-// Of two operands, registers or constants; swapped: the second comes first.
+// For two operands, registers or constants; swapped: the second comes first.
 static WgStep *logic(const Results *r, WgStepKind what, bool swapped) {
   const PtxInstr *in = r->in;
   const PtxOperand *first = &in->ops[swapped ? 2 : 1], *second = &in->ops[swapped ? 1 : 2];
@@ -436,7 +436,8 @@ static void select_one(const Results *r) {
   step->imm = number_of(r->s, &in->ops[3]);
 }
 
-// What the instruction does to values it does to shadows, of the first `data` operands.
+// Moves the bits of shadows, of the first `data` operands, as the instruction moves those of
+// values.
 static void move_bits(const Results *r, unsigned data) {
   const PtxInstr *in = r->in;
   uint16_t how[2] = {0, 0};
@@ -556,9 +557,9 @@ void init_steps_transfer(InitSteps *s, uint32_t i) {
     add_step(s, NULL, WG_STEP_SPOIL, r.defs[n])->a = init_shadow_number(s, r.spoiled_by);
 }
 
-// --- what matters behind a list ---
+// --- shadows that are live after a list ---
 
-enum { MOST_ALIVE = 1 << 19 };  // of all lists; what is more stays dirty
+enum { MOST_ALIVE = 1 << 19 };  // of all lists; after any further list a dirty thread stays dirty
 
 void init_steps_keep(InitSteps *s, const uint64_t *live) {
   const PtxFunc *f = s->k->body->func;
@@ -569,7 +570,7 @@ void init_steps_keep(InitSteps *s, const uint64_t *live) {
       vec_push(&s->alive, init_shadow_number(s, f->regs[r]));
   vec_push(&s->alive, WG_NO_NUMBER);
   uint32_t n = s->alive.len - first;
-  // as behind the list before
+  // the same numbers as after the list before
   if (first - s->last_alive == n &&
       !memcmp(s->alive.data + s->last_alive, s->alive.data + first, n * sizeof *s->alive.data))
     s->alive.len = first;
@@ -663,7 +664,7 @@ PtxVar *init_new_variable(PtxModule *m, const char *name, uint32_t bytes) {
                 .id = m->nvars};
   if (bytes) v->init = arena_alloc(&m->arena, bytes);
   ARENA_APPEND(&m->arena, m->vars, m->nvars, &v, 1);
-  // before everything that uses it
+  // before every use of it
   PtxItem *items = ARENA_ARRAY(&m->arena, PtxItem, m->nitems + 1);
   memcpy(items + 1, m->items, sizeof *items * m->nitems);
   items[0] = (PtxItem){.kind = ITEM_VAR, .var = v};

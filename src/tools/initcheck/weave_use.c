@@ -1,4 +1,4 @@
-// Where a bad bit decides something: branches and what runs under a guard, addresses, arguments of
+// Where a bad bit decides something: branches, guarded instructions, addresses, and arguments of
 // barriers and shuffles.
 #include "tools/initcheck/internal.h"
 

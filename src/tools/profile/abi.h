@@ -1,6 +1,6 @@
-// What the device adds up for one access or branch: counters in a row. The first eight are sums of
-// all warp requests that were looked at while they ran; what the code tells without running is not
-// in them (ProfileSite).
+// Counters that the device adds up for one access or branch, in a row. The first eight are sums
+// over all warp requests that were measured while they ran. Requests that the code determines
+// without running are not in them (ProfileSite).
 #ifndef WG_PROFILE_ABI_H
 #define WG_PROFILE_ABI_H
 
@@ -21,30 +21,30 @@ enum {
   SLOT_OFFSETS,      // one bit for each multiple of 4 within 128 bytes where such requests began
   SLOT_EXTRA_UNITS,  // affine accesses: sectors more than an aligned request has
   SLOT_EXTRA_LINES,
-  SLOT_LEFT_OUT,  // requests for which others were looked at
+  SLOT_LEFT_OUT,  // requests that were not measured; sampled ones count for them
   SLOT_WORDS = 16
 };
 
-// On a GPU only the first requests of an access on a multiprocessor are all looked at, later ones
-// by chance; each of those adds 1 << shift times what it is. SAMPLE_ODDS: a random number below it
-// leaves a request out; 0, as memory begins: none is left out.
+// On a GPU, only the first requests of an access on a multiprocessor are all measured. Later ones
+// are sampled at random; each sampled request adds 1 << shift times its values. SAMPLE_ODDS: a
+// random number below it skips the request; 0, the initial value of memory: none is skipped.
 enum { SAMPLE_AFTER = 256, SAMPLE_SHIFT = 5, SAMPLE_LESS_AFTER = 4096, SAMPLE_LESS_SHIFT = 6 };
 #define SAMPLE_ODDS(shift) (0u - (1u << (32 - (shift))))
 #define SAMPLE_HASH 0x9e3779b1u  // times the clock: a random number
-// What a probe is told of a request: its bytes, and by how many bits to shift what it adds.
+// The argument of a probe: a request's bytes, and by how many bits to shift its values.
 enum { REQUEST_BYTES = 0xff, REQUEST_SHIFT = 8 };
 
-// What --profile-occupancy adds up for a kernel, on each multiprocessor; clocks are its own. ACTIVE
-// and LAST together are the cycles in which it had threads.
+// Sums of --profile-occupancy for a kernel, on each multiprocessor, with the clocks of that
+// multiprocessor. ACTIVE + LAST: the cycles in which it had threads.
 enum {
-  STAMP_RESIDENT,  // threads that are there now
-  STAMP_ACTIVE,    // when it was idle before, less when it was not any more
+  STAMP_RESIDENT,  // threads that are on it now
+  STAMP_ACTIVE,    // minus the clock whenever it became active, plus the clock of the end before
   STAMP_LAST,      // the clock when the last thread ended
   STAMP_CYCLES,    // of all threads
   STAMP_WORDS
 };
 
-// A branch has one: warps of which some lanes took it and others did not.
+// A branch has one counter: warps in which some lanes took it and others did not.
 // The work of a warp, in instructions, when it ends: how many warps, their sum, the largest.
 enum { WORK_WARPS, WORK_SUM, WORK_MOST, WORK_WORDS = 4 };
 

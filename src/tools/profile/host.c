@@ -1,5 +1,5 @@
-// profile inside the program: the counters of a module are joined with what was found in its code,
-// and sent to the command when the module is unloaded or the device is closed.
+// profile inside the program: joins the counters of a module with the facts found in its code, and
+// sends them to the command when the module is unloaded or the device is closed.
 #include "session/counters.h"
 #include "tools/profile/host.h"
 #include "tools/profile/internal.h"
@@ -18,7 +18,7 @@ static void say_lost(ToolDevice *d, const char *why) {
   session_note(SEVERITY_WARNING, "what was measured on device %d is lost: %s", d->ordinal, why);
 }
 
-// now: also of what was counted before; for numbers that are no sums
+// now: includes counts that were sent before; for numbers that are not sums
 typedef struct Counted {
   const CountTable *table;
   const uint64_t *since, *now;
@@ -40,7 +40,7 @@ static uint64_t bits_of(const Counted *c, uint32_t i) {
   return bits;
 }
 
-// What the device's counter of sectors (or lines) makes together with what the code tells.
+// Completes the device's counter of sectors (or lines) with the part that the code determines.
 typedef struct KnownRequests {
   uint64_t n, threads;
 } KnownRequests;
@@ -54,14 +54,14 @@ static uint64_t known_sum(const Counted *c, const ProfileSite *s, bool lines, Kn
   return counted;
 }
 
-// Sectors more than full, aligned requests have: at most one for each. Those of warps that are not
+// Sectors beyond those of full, aligned requests: at most one for each request. Warps that are not
 // full may hide some: it is not known which lanes they lack.
 static uint64_t misaligned_of(const ProfileSite *s, uint64_t units, KnownRequests r) {
   uint64_t each = 31 * s->bytes / 32 + 1;
   return units > r.n * each ? MIN(units - r.n * each, r.n) : 0;
 }
 
-// The distance from lane to lane that the launch decided, from what came of it.
+// Infers the distance from lane to lane, which the launch decides, from sectors and lines.
 static void add_decided(const ProfileSite *s, uint64_t *v, const uint64_t sums[2],
                         KnownRequests r) {
   uint64_t gaps = r.threads - r.n, distance = 0;
@@ -69,7 +69,7 @@ static void add_decided(const ProfileSite *s, uint64_t *v, const uint64_t sums[2
     v[ACCESS_SAME] += r.n;
     return;
   }
-  bool far = sums[1] == r.threads;  // 128 bytes or more; how many is not known
+  bool far = sums[1] == r.threads;  // 128 bytes or more; the distance itself is not known
   if (!far && gaps)
     distance = sums[0] < r.threads ? (sums[0] - r.n) * 32 / gaps : (sums[1] - r.n) * 128 / gaps;
   distance = (distance + s->bytes / 2) / s->bytes * s->bytes;
@@ -82,7 +82,7 @@ static void add_decided(const ProfileSite *s, uint64_t *v, const uint64_t sums[2
   v[ACCESS_LEAST] = v[ACCESS_MOST] = far ? 0 : distance;
 }
 
-// Numbers of a sample become numbers of n requests.
+// Scales numbers of a sample to n requests.
 static void scale(uint64_t *v, uint64_t n) {
   uint64_t sampled = v[ACCESS_REQUESTS];
   for (unsigned i = ACCESS_UNITS; i <= ACCESS_OFF; i++)
@@ -90,7 +90,8 @@ static void scale(uint64_t *v, uint64_t n) {
   v[ACCESS_REQUESTS] = n;
 }
 
-// How many of a block's requests have all lanes, if the others have as many as the sampled ones.
+// How many of a block's requests have all lanes, if the others have as many lanes as the sampled
+// ones.
 static uint64_t full_requests(const uint64_t *v, KnownRequests all) {
   double lanes = (double)v[ACCESS_THREADS] / (double)v[ACCESS_REQUESTS];
   double full = ((double)all.threads - lanes * (double)all.n) / (32 - lanes);
@@ -98,8 +99,8 @@ static uint64_t full_requests(const uint64_t *v, KnownRequests all) {
   return full < 0 ? 0 : MIN((uint64_t)(full + 0.5), all.n);
 }
 
-// The site runs as often as its block: where requests were sampled, their number is exact still.
-// Of sites of which the code tells enough where the warp is full, they are those that are not.
+// The site runs as often as its block: even if requests were sampled, their number is exact. For
+// sites whose full-warp requests the code determines, the samples are of the other requests.
 static void use_block(const Counted *c, const ProfileSite *s, uint64_t *v) {
   if (!v[ACCESS_REQUESTS] || !s->is_whole || s->block == COUNT_NONE) return;
   KnownRequests all = {count_block_warps(c->table, c->since, s->block),
@@ -111,7 +112,7 @@ static void use_block(const Counted *c, const ProfileSite *s, uint64_t *v) {
   v[ACCESS_THREADS] = all.threads - MIN(32 * full, all.threads);
 }
 
-// The requests that were not looked at while they ran: what the code says of each.
+// Adds the requests that were not measured: the code determines each of them.
 static void add_known(const Counted *c, const ProfileSite *s, uint64_t *v) {
   if (s->mode == SITE_LOOKED_AT || s->block == COUNT_NONE) return;
   uint64_t n = count_block_warps(c->table, c->since, s->block) - v[ACCESS_REQUESTS];
@@ -201,7 +202,7 @@ static void send_occupancy(const Counted *c, const ProfileSite *s) {
   uint64_t v[OCCUPANCY_COUNT] = {[OCCUPANCY_ACTIVE] = sum_of(c, s->slot + STAMP_ACTIVE) +
                                                       sum_of(c, s->slot + STAMP_LAST),
                                  [OCCUPANCY_CYCLES] = sum_of(c, s->slot + STAMP_CYCLES)};
-  // threads that ended elsewhere, in a function or by a trap: the sums mean nothing
+  // threads that ended elsewhere, in a function or by a trap, make the sums meaningless
   bool all_ended = (uint32_t)sum_of(c, s->slot + STAMP_RESIDENT) == 0;
   if (v[OCCUPANCY_CYCLES] && all_ended) send(s, MEASURE_OCCUPANCY, v, OCCUPANCY_COUNT);
 }

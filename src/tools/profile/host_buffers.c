@@ -1,5 +1,5 @@
-// How large the buffers are that a kernel gets as parameters: of its launch with the most, as a
-// bound of what it can touch.
+// Bytes of the buffers that a kernel gets as parameters, of the launch with the most: a bound for
+// the memory it can touch.
 #include "session/internal.h"
 #include "tools/profile/host.h"
 #include "tools/profile/measures.h"

@@ -1,4 +1,5 @@
-// Leaves the PTX of modules where the command finds it, for registers and spills of its kernels.
+// Saves the PTX of modules for the command, which reads registers and spills of its kernels from
+// it.
 #include "session/internal.h"
 #include "tools/profile/host.h"
 
@@ -13,7 +14,7 @@ static const char *folder(void) {
   return found;
 }
 
-// Once for each content; asked at each launch.
+// Each content is saved once; asked at each launch.
 bool profile_wants_code(const SessionModule *m) {
   static pthread_mutex_t seen_lock = PTHREAD_MUTEX_INITIALIZER;
   static U64Map seen;

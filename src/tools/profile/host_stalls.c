@@ -1,4 +1,5 @@
-// Samples of why warps wait, added up by kernel, source line and reason until the device is closed.
+// Samples of the reasons why warps wait, added up by kernel, source line and reason until the
+// device is closed.
 #include "session/internal.h"
 #include "tools/profile/host.h"
 #include "tools/profile/measures.h"

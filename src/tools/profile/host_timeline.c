@@ -1,5 +1,5 @@
-// What the program asks of the device, in its order: launches, copies, sets and waits, each sent to
-// the command as one measure. On a GPU launches and copies are sent when it is known when they ran.
+// The program's requests to the device, in order: launches, copies, sets and waits, each sent to
+// the command as one measure. On a GPU, launches and copies are sent when their times are known.
 #define _GNU_SOURCE
 #include <unistd.h>
 
@@ -7,23 +7,23 @@
 #include "tools/profile/host.h"
 #include "tools/profile/measures.h"
 
-// A launch or copy, until it is known when it ran.
+// A launch or copy whose times are not known yet.
 typedef struct Work {
   uint64_t number;  // of its Pending
   const char *call;
   const char *kernel;  // NULL: none
   uint64_t stack;
   uint64_t v[RUN_VALUES];
-  struct Work *next;  // of those that are not in use
+  struct Work *next;  // free list
 } Work;
-// Numbers grow by one, so that what has not ended is nearly always among the recent ones: a program
-// that is bound by its launches pays for no table of hashes and for few allocations. CUPTI tells
-// five times a second what has ended, and 50,000 launches may come in between.
+// Numbers grow by one, so unfinished work is nearly always among the recent numbers: a program that
+// is bound by its launches pays for no hash table and for few allocations. CUPTI reports finished
+// work five times a second, and up to 50,000 launches may come in between.
 enum { RECENT = 1 << 17, AT_ONCE = 256 };
 typedef struct Pending {
-  Work *recent[RECENT];  // what has not ended, by number …
-  U64Map older;          // … and those whose place a later one has taken
-  U64Map early;          // what ended before it was told that it was taken: with its times only
+  Work *recent[RECENT];  // unfinished work, by number …
+  U64Map older;          // … and unfinished work whose place a later number has taken
+  U64Map early;          // work that ended before it was announced: only its times are set
 } Pending;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -53,7 +53,7 @@ static void send_call(const Work *w) {
 }
 
 static uint64_t thread_number(void) {
-  static _Thread_local uint64_t number;  // a system call each time would be half of the cost
+  static _Thread_local uint64_t number;  // a system call at each use would be half of the cost
   if (!number) number = (uint64_t)gettid();
   return number;
 }
@@ -90,7 +90,7 @@ static void tell_source(const char *source) {
   pthread_mutex_unlock(&session_lock);
 }
 
-// With the lock held, as all of these.
+// These functions are called with the lock held.
 static Work *new_work(const Work *like) {
   static Work *block;
   static uint32_t left;
@@ -134,7 +134,7 @@ static void set_times(Work *w, const SessionTimes *t) {
   w->v[CALL_SUBMITTED] = t->submitted;
 }
 
-// Sends it when its times come; number 0: they never will.
+// Sends w when its times arrive; number 0: they never will.
 static void wait_until_it_ran(Pending *p, Work *w) {
   static const unsigned times[] = {CALL_STARTED, CALL_ENDED, CALL_QUEUED, CALL_SUBMITTED};
   Work ended;
@@ -189,13 +189,13 @@ void timeline_launch_ran(uint32_t launch, const SessionTimes *t) {
 
 // --- graphs ---
 
-// When graphs were launched, and where: a node that ran belongs to the last one before it.
+// When and where graphs were launched: a node that ran belongs to the last launch before it.
 typedef struct GraphLaunch {
   uint64_t ns, stack;
   const void *stream;
 } GraphLaunch;
 static VEC(GraphLaunch) graph_launches;
-static const uint64_t NODES = 1ull << 48;  // in numbers of nodes that ran: after all calls
+static const uint64_t NODES = 1ull << 48;  // offset for numbers of nodes: after all calls
 
 void timeline_graph_launched(const void *stream) {
   if (!on_gpu) return;
@@ -234,7 +234,7 @@ void timeline_node_ran(const SessionNode *n) {
   send_call(&w);
 }
 
-// What never ran, or when is not known.
+// Sends work that never ran, or whose times are not known.
 static void flush(Pending *p) {
   uint32_t it = 0;
   uint64_t number;
@@ -302,7 +302,7 @@ void timeline_wait(const SessionHostWait *h) {
   send_call(&w);
 }
 
-// --- parts of the work that the program names ---
+// --- NVTX ranges: parts of the work that the program names ---
 
 void timeline_range(const SessionRange *r) {
   uint64_t v[RANGE_COUNT] = {[RANGE_BEGIN] = r->begin_ns,

@@ -1,12 +1,12 @@
-// What the half inside the program tells the half inside the command, as measures (run/run.h): the
-// words, and which number is where.
+// Measures (run/run.h) that the half inside the program sends to the half inside the command: their
+// names, and the meaning of their numbers.
 #ifndef WG_PROFILE_MEASURES_H
 #define WG_PROFILE_MEASURES_H
 
 #define MEASURE_ACCESS "access"        // a memory access of a kernel: its line, its opcode as text
 #define MEASURE_BRANCH "branch"        // a branch whose condition may differ between lanes
 #define MEASURE_WORK "work"            // instructions of warps, for a kernel with loops
-#define MEASURE_RESOURCES "resources"  // registers … of a kernel; who says so as text
+#define MEASURE_RESOURCES "resources"  // registers … of a kernel; text: the source of these
 #define MEASURE_CALL "call"            // a copy, a set or a wait of the host: its call as text
 #define MEASURE_RANGE "range"          // work that the program names: the name as text
 #define MEASURE_PEAKS "peaks"          // PeakId, as doubles; the device as text
@@ -15,7 +15,7 @@
 #define MEASURE_UNIFORM "uniform"      // instructions of warps with one result for all lanes
 #define MEASURE_BUFFERS "buffers"      // bytes that a launch's parameters point into, at most
 #define MEASURE_SPILL "spill"          // bytes that a line spills and loads back
-#define MEASURE_TIMES "times"          // who measured when the device worked, as text
+#define MEASURE_TIMES "times"          // text: who measured the times of the device
 
 enum {
   ACCESS_REQUESTS,  // of warps
@@ -33,11 +33,11 @@ enum {
   ACCESS_SPACE,  // SiteSpace
   ACCESS_WHAT,   // SiteWhat
   ACCESS_VECTOR,
-  ACCESS_AGAIN,  // requests with the address that the turn of the loop before had
+  ACCESS_AGAIN,  // requests with the same address as in the loop iteration before
   ACCESS_PTX_LINE,
-  ACCESS_LOOKED  // requests that were looked at, or known without; 0: all. The rest is estimated
+  ACCESS_LOOKED  // requests measured, or determined by the code; 0: all. The rest is estimated
 };
-enum { BRANCH_WARPS, BRANCH_PARTED, BRANCH_IDLE };  // IDLE: instructions of warps that were lost
+enum { BRANCH_WARPS, BRANCH_PARTED, BRANCH_IDLE };  // IDLE: warp instructions lost to idle lanes
 
 enum {
   OCCUPANCY_ACTIVE,  // cycles in which multiprocessors had threads of the kernel
@@ -74,14 +74,14 @@ enum {
   CALL_NON_BLOCKING,  // the stream does not wait for the default stream
   CALL_ALL,           // a wait for everything
   CALL_HOST_THREAD,
-  CALL_QUEUED,     // a launch: put into the driver's buffer
+  CALL_QUEUED,     // a launch: the time it was put into the driver's buffer
   CALL_SUBMITTED,  // … and given to the device
 };
 enum {
   RANGE_BEGIN,
   RANGE_END,
   RANGE_HOST_THREAD,  // 0: calls of all threads belong to it
-  RANGE_DEPTH,        // how many ranges of the thread are around it
+  RANGE_DEPTH,        // number of ranges of the thread that enclose it
   RANGE_PLAIN,        // as CALL_PLAIN
   RANGE_COUNT
 };

@@ -1,5 +1,5 @@
-// profile: what one request of a warp asks of the memory. All lanes that are here come together;
-// each of them does a part of the additions.
+// profile: measures one memory request of a warp. All active lanes call it together; each does a
+// part of the additions.
 #include "probe/device.h"
 #include "tools/profile/abi.h"
 
@@ -14,13 +14,13 @@ DEVICE void device_raise64(uint64_t *p, uint64_t v) {
 DEVICE void device_or64(uint64_t *p, uint64_t v) {
   __asm__ volatile("red.or.b64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
 }
-// lanes that have the same value; since sm_70
+// lanes with the same value as this one; since sm_70
 DEVICE uint32_t device_match(uint32_t mask, uint32_t v) {
   uint32_t m;
   __asm__ volatile("match.any.sync.b32 %0, %1, %2;" : "=r"(m) : "r"(v), "r"(mask));
   return m;
 }
-// the or, the largest of the lanes' values; since sm_80
+// the or and the largest of the lanes' values; since sm_80
 DEVICE uint32_t device_any_bits(uint32_t mask, uint32_t v) {
   uint32_t all;
   __asm__ volatile("redux.sync.or.b32 %0, %1, %2;" : "=r"(all) : "r"(v), "r"(mask));
@@ -45,12 +45,12 @@ typedef struct WarpRequest {
   uint32_t base;                  // address of the lowest, without its upper half
   uint32_t same, unit, stride;    // the pattern: one of them, or none
   uint32_t distance;              // stride: from lane to lane
-  uint32_t shift;                 // so often it counts, as a power of two
+  uint32_t shift;                 // it counts for 1 << shift requests
 } WarpRequest;
 
 DEVICE uint32_t lowest_lane(uint32_t mask) { return (uint32_t)__builtin_ctz(mask); }
 
-// said: REQUEST_BYTES, REQUEST_SHIFT
+// said: REQUEST_BYTES, REQUEST_SHIFT (abi.h)
 DEVICE WarpRequest request_of(uint32_t mask, uint32_t low, uint32_t said) {
   WarpRequest r;
   uint32_t bytes = said & REQUEST_BYTES;
@@ -110,8 +110,9 @@ DEVICE void request_add(uint64_t slot, const WarpRequest *r, uint32_t units, uin
   if (off) device_or64((uint64_t *)slot + SLOT_OFFSETS, 1ull << (r->base >> 2 & 31));
 }
 
-// Sectors of 32 bytes and lines of 128. No access crosses a sector: it is aligned to its size.
-// Where addresses grow or fall from lane to lane, a sector begins where two neighbours differ.
+// Counts sectors of 32 bytes and lines of 128. No access crosses a sector, since it is aligned to
+// its size. If addresses grow or fall from lane to lane, a sector begins where two neighbours
+// differ.
 DEVICE uint32_t request_sectors(const WarpRequest *r, uint64_t address, int matches,
                                 uint32_t *lines) {
   uint32_t sector = (uint32_t)(address >> 5), begins = !r->below;
@@ -138,21 +139,22 @@ DEVICE void global_request(uint64_t slot, uint32_t mask, uint64_t address, uint3
 DEVICE void atomic_request(uint64_t slot, uint64_t address, uint32_t said, int matches) {
   WarpRequest r = request_of(device_active_lanes(), (uint32_t)address, said);
   uint32_t lines, units = request_sectors(&r, address, matches, &lines);
-  r.stride = 0;  // its place holds addresses
+  r.stride = 0;  // its slots hold addresses
   request_add(slot, &r, units, r.same ? 1 : different_keys(&r, (uint32_t)address, matches), 0);
   if (r.below && r.same) return;
   device_raise64((uint64_t *)slot + SLOT_MOST, address);
   device_raise64((uint64_t *)slot + SLOT_NOT_LEAST, ~address);
 }
 
-// Lanes among `same` that have the same in bit `bit` of v.
+// The lanes of `same` that have the same bit `bit` in v as this one.
 DEVICE uint32_t keep_same_bit(uint32_t mask, uint32_t same, uint32_t v, uint32_t bit) {
   uint32_t is_set = v >> bit & 1, set = device_ballot(mask, (int)is_set);
   return same & (is_set ? set : ~set);
 }
 
-// The wavefronts of all phases, where a warp can be asked for an or and a largest value: lanes of
-// one bank by the bits of its number, then lanes of one word by the bits in which words differ.
+// The wavefronts of all phases, if the warp can reduce by `or` and `max` (sm_80): finds lanes of
+// the same bank by the bits of the bank's number, then lanes of the same word by the bits in which
+// words differ.
 DEVICE uint32_t wavefronts_by_bits(const WarpRequest *r, uint32_t granule, uint32_t lanes) {
   uint32_t phase = r->lane / lanes, own = lanes == 32 ? ~0u : ((1u << lanes) - 1) << phase * lanes;
   uint32_t v = granule ^ device_read_lane(r->mask, granule, r->first), same = r->mask & own;
@@ -214,7 +216,7 @@ DEVICE void constant_request(uint64_t slot, uint32_t low, uint32_t said, int mat
   request_add(slot, &r, different_keys(&r, low >> shift, matches), 1, 0);
 }
 
-// A generic address: what of it is shared memory counts in the slot behind.
+// A generic address: lanes in shared memory count in the next slot.
 DEVICE void generic_request(uint64_t slot, uint64_t address, uint32_t said, int matches) {
   uint32_t mask = device_active_lanes(), is_shared = (uint32_t)device_is_shared(address);
   uint32_t inside = device_ballot(mask, (int)is_shared);
@@ -225,7 +227,7 @@ DEVICE void generic_request(uint64_t slot, uint64_t address, uint32_t said, int 
     global_request(slot, device_active_lanes(), address, said, matches);
 }
 
-// Each for modules of any target, for sm_70 and later, and some for sm_80 and later.
+// One variant for any target, one for sm_70 and later, and for some probes one for sm_80 and later.
 #define PROFILE_PROBE(name, request) \
   void name(uint64_t slot, uint64_t address, uint32_t said); \
   __attribute__((noinline)) void name(uint64_t slot, uint64_t address, uint32_t said) { \
@@ -246,8 +248,8 @@ PROFILE_PROBE(wg_profile_constant_70, constant_request(slot, (uint32_t)address, 
 PROFILE_PROBE(wg_profile_generic, generic_request(slot, address, said, 0))
 PROFILE_PROBE(wg_profile_generic_70, generic_request(slot, address, said, 1))
 
-// At the end of lanes: how many instructions each has executed. Lanes that end together count for
-// their warp with the most.
+// Called when lanes end, with the number of instructions each has executed. Lanes that end together
+// count for their warp, with the largest number.
 DEVICE void work_done(uint64_t slot, uint32_t work, int reduces) {
   if (slot < PROFILE_NOWHERE) return;
   uint32_t mask = device_active_lanes(), most = 0;

@@ -88,7 +88,7 @@ static void add_rows(const KernelProfile *k, bool all, Str *out) {
   vec_free(&rows);
 }
 
-// What other sizes of blocks would give.
+// The occupancy of other block sizes.
 static void add_what_if(const KernelProfile *k, Str *out) {
   const uint64_t *v = k->resources->v;
   str_add(out, "  warps of a multiprocessor by threads of a block:");
@@ -128,7 +128,7 @@ static void add_occupancy(const KernelProfile *k, bool all, Str *out) {
   if (all) add_what_if(k, out);
 }
 
-// How full the device is, and where the kernel stands below its roof.
+// How busy the device is, and how far the kernel is below its roofline.
 static void add_roof(const ProfileModel *m, const KernelProfile *k, Str *out) {
   Waves w = waves_of(m, k);
   Roofline r = roofline_of(m, k);
@@ -192,7 +192,7 @@ static bool has_estimates(const ProfileModel *m) {
   return false;
 }
 
-// Of kernels of an installed OpenCL platform only the times are known.
+// For kernels of an installed OpenCL platform only the times are known.
 static bool has_code(const ProfileModel *m) {
   return !m->times || strcmp(m->times, "events of OpenCL") != 0;
 }
@@ -354,7 +354,7 @@ static bool check_options(Options *o, Error *err) {
                           "of the first would be sampled too.");
   if (options_given(o, OPT_FAIL_IF) && !is_named(o))
     return error_set(err, "--fail-if is for --tool=profile.");
-  // here, since the program is started before the tool's own start is called
+  // here, since the program starts before the tool's own start function is called
   if (known && is_named(o)) resources_start(o);
   return known || error_set(err, "--profile-arch=%s: not known; expected sm_70 to sm_121.", arch);
 }

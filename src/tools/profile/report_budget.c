@@ -1,4 +1,5 @@
-// --fail-if: limits for CI. KERNEL:METRIC > NUMBER; KERNEL is a part of its name, or * for all.
+// --fail-if: limits for CI. KERNEL:METRIC > NUMBER; KERNEL is a part of a kernel's name, or * for
+// all.
 #include "base/options.h"
 #include "tools/options.h"
 #include "tools/profile/report_budget.h"
@@ -37,8 +38,8 @@ static bool parse(const char *text, Budget *b, Error *err) {
   return true;
 }
 
-// Entries are separated by commas: the option may be given again. Kernels may have commas in their
-// names: an entry ends where it is a whole one.
+// Entries are separated by commas, since the option may be repeated. Names of kernels may contain
+// commas: an entry ends at the first comma where it is complete.
 static bool each(const char *list, bool (*f)(void *user, const Budget *b), void *user, Error *err) {
   bool ok = true;
   char *copy = mem_strdup(list ? list : ""), *one = copy;
@@ -80,7 +81,7 @@ static bool counts_advice(const char *metric) {
   return true;
 }
 
-// How often a rule fires, or any; k NULL: about the program as a whole.
+// How often a rule fires, or any rule; k NULL: rules about the program as a whole.
 static double advice_of(const ProfileModel *m, const KernelProfile *k, const char *metric) {
   double n = 0;
   for (uint32_t i = 0; i < m->advice.len; i++) {
@@ -140,7 +141,7 @@ static bool check(void *user, const Budget *b) {
   if (every && counts_advice(b->metric))
     compare(c, b, "the program", advice_of(c->model, NULL, b->metric));
   Arena *arena = &c->model->run->arena;
-  if (!found)  // a limit that is never looked at would pass for ever
+  if (!found)  // a limit that is never tested would always pass
     add_limit(c, (RunLimit){
                      arena_printf(arena, "%s of %s", b->metric, b->kernel),
                      arena_printf(arena, "no kernel with %s in its name was launched", b->kernel)});

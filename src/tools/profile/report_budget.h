@@ -4,7 +4,7 @@
 
 #include "tools/profile/report_model.h"
 
-bool budget_check(const char *list, Error *err);  // it is well formed
+bool budget_check(const char *list, Error *err);  // whether it is well formed
 // Adds a line for each kernel that is over one of the limits.
 bool budget_over(const ProfileModel *m, const char *list, Str *out);
 

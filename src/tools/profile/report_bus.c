@@ -1,4 +1,4 @@
-// Bytes over the bus between host and device, how long they take at its peak, and how long they
+// Bytes over the bus between host and device, the time they take at its peak, and the time they
 // took.
 #include "tools/profile/report_bus.h"
 

@@ -1,4 +1,4 @@
-// What goes over the bus between host and device.
+// The traffic on the bus between host and device.
 #ifndef WG_PROFILE_REPORT_BUS_H
 #define WG_PROFILE_REPORT_BUS_H
 

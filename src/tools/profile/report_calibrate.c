@@ -1,5 +1,5 @@
-// Measures the peaks of the first GPU and keeps them (report_peaks.c). Every figure is the best of
-// some rounds: what disturbs makes it worse only.
+// Measures the peaks of the first GPU and saves them (report_peaks.c). Every figure is the best of
+// some rounds: disturbances only make it worse.
 #define _GNU_SOURCE
 #include "tools/profile/report_calibrate.h"
 
@@ -39,7 +39,7 @@ static struct {
 #undef X
 } cu;
 
-// The first thing that went wrong; figures behind it mean nothing.
+// The first error; figures measured after it mean nothing.
 typedef struct Gpu {
   CUmodule module;
   CUevent begin, end;
@@ -122,7 +122,7 @@ static double small_copy_ns(Gpu *g, const void *from) {
   return (double)(clock_ns() - start) / TRIES;
 }
 
-// waits: for each launch
+// waits: waits for each launch
 static double launch_ns(Gpu *g, bool waits) {
   CUfunction f = NULL;
   double best = 1e30;
@@ -154,7 +154,7 @@ static bool measure_copies(Gpu *g, double *of, Error *err) {
   return true;
 }
 
-// --- all of it ---
+// --- all measurements ---
 
 static void start(Gpu *g, char *name, int size) {
   CUdevice device;

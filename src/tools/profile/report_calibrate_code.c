@@ -5,7 +5,8 @@ enum { CHAINS = 8 };  // instructions that do not wait for each other
 
 static const char head[] = ".version 6.0\n.target sm_70\n.address_size 64\n";
 
-// Parameters: where to leave a result, so that nothing is left out, and turns of the loop.
+// Parameters: where to store a result, so that the compiler keeps all code, and the iterations of
+// the loop.
 static void begin(Str *s, const char *name) {
   str_printf(s,
              ".visible .entry %s(.param .u64 to, .param .u32 turns) {\n"
@@ -34,7 +35,7 @@ static void add_floats(Str *s) {
   end(s);
 }
 
-// Two pipes take turns, so that neither limits how many instructions are issued.
+// Alternates between two pipes, so that neither limits how many instructions are issued.
 static void add_issue(Str *s) {
   begin(s, "issue");
   str_add(s, "again:\n");
@@ -53,7 +54,7 @@ static void add_shared(Str *s) {
   for (int i = 0; i < CALIBRATE_LOADS; i++)
     str_printf(s,
                "ld.volatile.shared.u32 %%r32, [%%r30+%d];\n"
-               "xor.b32 %%r%d, %%r%d, %%r32;\n",  // ptxas leaves out loads that nothing uses
+               "xor.b32 %%r%d, %%r%d, %%r32;\n",  // ptxas removes loads that nothing uses
                i * 128, 2 + i % CHAINS, 2 + i % CHAINS);
   end(s);
 }
@@ -66,7 +67,7 @@ static void add_atomics(Str *s) {
   end(s);
 }
 
-// Copies 16 bytes at a time; turns: how many for each thread, a whole grid apart.
+// Copies 16 bytes at a time; turns: copies of each thread, a whole grid apart.
 static void add_memory(Str *s) {
   begin(s, "memory");
   str_add(s, "mov.u32 %r30, %ctaid.x;\nmov.u32 %r31, %ntid.x;\nmad.lo.u32 %r30, %r30, %r31, %r1;\n"

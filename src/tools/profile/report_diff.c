@@ -10,7 +10,7 @@ typedef struct Side {
 } Side;
 typedef struct Row {
   const char *kernel;
-  char key[600];  // kernel, file name, line, space and what: lines are compared by their number
+  char key[600];  // kernel, file name, line, space and SiteWhat: lines are compared by their number
   char name[300];
   Side a, b;
 } Row;
@@ -61,7 +61,7 @@ static bool print_advice(const char *title, const ProfileModel *m, const Profile
   return some;
 }
 
-// Estimates differ from run to run, by less the more requests were looked at.
+// Estimates differ from run to run; the more requests were measured, the less.
 static bool is_same(const Side *a, const Side *b) {
   bool estimated = a->looked < a->requests || b->looked < b->requests;
   double within = estimated ? 8 / sqrt((double)MIN(a->looked, b->looked)) : 0;
@@ -97,7 +97,7 @@ static void print_kernel(const KernelProfile *a, const KernelProfile *b) {
   else printf(" %9s %9s  %s\n", "", "", (a ? a : b)->readable);
 }
 
-// Kernels whose warps execute another number of instructions; times differ in every run.
+// Prints kernels whose numbers of executed instructions differ; times differ in every run.
 static bool print_kernels(const ProfileModel *x, const ProfileModel *y) {
   bool differs = false;
   const ProfileModel *sides[] = {x, y};

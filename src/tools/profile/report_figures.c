@@ -1,5 +1,5 @@
-// Figures of a kernel as a whole: what its instructions are, how much memory a launch and the
-// blocks of a multiprocessor touch, how many warps a multiprocessor had.
+// Figures of a kernel as a whole: the classes of its instructions, the memory that a launch and the
+// blocks of a multiprocessor touch, the warps that a multiprocessor had.
 #include "tools/profile/report_figures.h"
 
 #include <math.h>
@@ -8,12 +8,12 @@
 
 enum { CLASSES_SHOWN = 5 };
 
-// Estimates, at most: distinct bytes cannot be more than what parameters point into, nor more than
-// what is moved.
+// Upper bounds: distinct bytes cannot exceed the buffers that parameters point into, nor the bytes
+// that are moved.
 typedef struct WorkingSet {
   double moved;           // bytes of all sectors of a launch
   double launch;          // what L2 would have to keep
-  double multiprocessor;  // what L1 would have to keep, for the blocks that are there at a time
+  double multiprocessor;  // what L1 would have to keep, for the blocks that are resident at a time
 } WorkingSet;
 
 static WorkingSet working_set(const ProfileModel *m, const KernelProfile *k) {

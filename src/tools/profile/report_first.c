@@ -1,5 +1,5 @@
-// The first screen: the three things to change first. What one rule says about several lines of a
-// kernel, or about calls at several lines, is one thing.
+// The first screen: the three things to change first. If one rule fires at several lines of a
+// kernel, or for calls at several lines, that is one thing.
 #include "tools/profile/report_first.h"
 
 #include "report/report.h"
@@ -7,7 +7,7 @@
 enum { FIRST_SHOWN = 3, LINES_NAMED = 6 };
 
 typedef struct Thing {
-  const Advice *first;  // the most worth
+  const Advice *first;  // the one worth most
   double worth_ms;      // of all its lines; < 0: there are no times
   double gain_ns;
 } Thing;
@@ -71,7 +71,7 @@ static void add_thing(const ProfileModel *m, const Thing *t, uint32_t number, St
   str_printf(out, "     %s\n", a->instead);
 }
 
-// Which flags of the compiler would give the places that are missing.
+// Compiler flags that would add the missing source lines.
 static void add_flags(const Things *things, uint32_t shown, Str *out) {
   bool device = false, host = false;
   for (uint32_t i = 0; i < shown; i++) {

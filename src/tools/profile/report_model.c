@@ -1,4 +1,4 @@
-// Puts what was measured together, by kernel, and asks all rules.
+// Joins all measures by kernel, and applies all rules.
 #include "tools/profile/report_model.h"
 #include "tools/profile/report_resources.h"
 
@@ -8,7 +8,7 @@ const Rule profile_rules[RULE_COUNT] = {
 #undef RULE
 };
 
-// a measured time has what the events around a launch cost
+// a measured time includes the cost of the events around a launch
 enum { SHORT_LAUNCH_NS = 6000 };
 enum { FLOAT_CLASS = 8 };  // bit number of CLASS_FLOAT
 
@@ -33,7 +33,8 @@ static bool same_place(const RunMeasure *a, const RunMeasure *b) {
          a->v[ACCESS_SPACE] == b->v[ACCESS_SPACE] && a->v[ACCESS_WHAT] == b->v[ACCESS_WHAT];
 }
 
-// The same instruction again: of another process or device, or after the module was loaded again.
+// Adds measures of the same instruction: from another process or device, or after the module was
+// loaded again.
 static void merge(RunMeasure *to, const RunMeasure *m) {
   bool both = to->v[ACCESS_STRIDE] && m->v[ACCESS_STRIDE];
   uint64_t least = both ? MIN(to->v[ACCESS_LEAST], m->v[ACCESS_LEAST])
@@ -74,7 +75,7 @@ static void add_branch(KernelProfile *k, const RunMeasure *x) {
 static void add_launch(ProfileModel *m, KernelProfile *k, const RunMeasure *x) {
   const uint64_t *v = x->v;
   bool larger = v[CALL_THREADS] * v[CALL_BLOCKS] >= k->threads * k->blocks;
-  // times of a run without our code are better
+  // times of a run without our code take precedence
   if (m->has_plain != (v[CALL_PLAIN] != 0)) return;
   bool node = v[CALL_KIND] == CALL_NODE;
   k->launches += !node;
@@ -109,8 +110,8 @@ static double ideal_of(const RunMeasure *m) {
   }
 }
 
-// As Nsight Compute defines it: warps on a multiprocessor, in the cycles in which it has any. More
-// of those than a kernel has in its time, on all multiprocessors: some stamp was seen too late.
+// Defined as in Nsight Compute: warps on a multiprocessor, averaged over the cycles in which it has
+// any. If these exceed the kernel's time on all multiprocessors, some stamp was seen too late.
 enum { FASTEST_GHZ = 3, MOST_PROCESSORS = 192 };
 double profile_achieved_warps(const KernelProfile *k) {
   const uint64_t *v = k->achieved;
@@ -128,8 +129,8 @@ double profile_spilled_bytes(const KernelProfile *k) {
          (double)(k->blocks * k->threads);
 }
 
-// How long each part of the device is busy with the kernel. Only the relation of the peaks matters
-// where a GPU has measured how long the kernel takes.
+// How long the kernel keeps each part of the device busy. If a GPU has measured the kernel's time,
+// only the ratios of the peaks matter.
 static void add_parts(const double *peak, KernelProfile *k) {
   k->parts[PART_ISSUE] = (double)k->warp_instructions / peak[PEAK_ISSUE];
   k->parts[PART_MEMORY] = profile_spilled_bytes(k) / peak[PEAK_MEMORY];
@@ -163,7 +164,7 @@ void profile_advise(ProfileModel *m, const KernelProfile *k, Advice a, Part part
     for (unsigned i = 0; i < PART_COUNT; i++)
       parts_after = MAX(parts_after, k->parts[i] - (i == part ? gain : 0));
     a.kernel = k->readable;
-    // Parts do not overlap perfectly: half of what is gained in one that is not the longest counts.
+    // Parts do not overlap perfectly: for a part that is not the longest, half of the gain counts.
     double won = MAX(before - parts_after, gain / 2);
     if (k->ns && before > 0) a.worth_ms = MIN(won / before, 1.0) * (double)k->ns / 1e6;
     a.gain_ns = won;
@@ -205,7 +206,7 @@ static void take(ProfileModel *m, StrMap *by_name, const RunMeasure *x) {
   }
 }
 
-// Without a second run the run's own count of launches has every run of a node.
+// Without a second run, the run's own number of launches includes every run of a node.
 static void count_runs(ProfileModel *m) {
   for (uint32_t i = 0; i < m->kernels.len; i++) {
     KernelProfile *k = m->kernels.data[i];

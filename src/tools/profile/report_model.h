@@ -1,4 +1,4 @@
-// What profile measured in a run, by kernel and source line; advice about it.
+// Everything that profile measured in a run, by kernel and source line; advice about it.
 #ifndef WG_PROFILE_REPORT_MODEL_H
 #define WG_PROFILE_REPORT_MODEL_H
 
@@ -19,13 +19,13 @@ typedef struct Rule {
 } Rule;
 extern const Rule profile_rules[RULE_COUNT];
 
-// What a multiprocessor can do at a time, which one thing may limit: a kernel takes as long as its
-// longest part. Nanoseconds of the whole device, at its peak.
+// The parts of a multiprocessor that can limit a kernel: it takes as long as its longest part. In
+// nanoseconds of the whole device, at its peak.
 typedef enum Part { PART_MEMORY, PART_SHARED, PART_ISSUE, PART_ATOMICS, PART_COUNT } Part;
 
 typedef struct Access {  // an instruction, all processes together
   const RunMeasure *m;
-  double ideal;  // sectors, wavefronts or words that would do
+  double ideal;  // the necessary sectors, wavefronts or words
 } Access;
 
 typedef struct Branch {
@@ -48,11 +48,11 @@ typedef struct KernelProfile {
   double parts[PART_COUNT];
   // launches: how many, threads of a block, blocks of all of them, bytes of dynamic shared memory
   uint64_t launches, threads, blocks, shared, cluster, first_line;
-  // of graphs: nodes that were captured; how often they ran, where that is known
+  // of graphs: nodes that were captured; how often they ran, if known
   uint64_t nodes, node_runs;
   uint64_t runs;  // launches, and runs of nodes as far as they are known
   uint64_t ns;    // of all launches on a GPU, without our code; 0: not known
-  // launches whose time is known; those of them that take less than a launch costs
+  // launches with known times; those that take less time than a launch costs
   uint64_t timed, short_launches, short_ns;
   const char *first_file;
   const RunMeasure *resources;  // NULL: not known
@@ -74,7 +74,7 @@ typedef struct ProfileModel {
   VEC(Advice) advice;  // the most gain first
   const Peaks *peaks;
   bool has_times;
-  const char *times;              // who measured when the device worked; NULL: nobody
+  const char *times;              // who measured the times of the device; NULL: nobody
   bool has_plain;                 // a second run has the times of the program's own kernels
   VEC(const RunMeasure *) calls;  // in their order
 } ProfileModel;
@@ -82,13 +82,13 @@ typedef struct ProfileModel {
 // --- report_model.c ---
 void profile_model_build(Run *r, ProfileModel *m);
 void profile_model_free(ProfileModel *m);
-// gain: by how much the part would get shorter
+// gain: by how much the part becomes shorter
 void profile_advise(ProfileModel *m, const KernelProfile *k, Advice a, Part part, double gain);
 double profile_kernel_ns(const KernelProfile *k);       // by the model
 double profile_achieved_warps(const KernelProfile *k);  // of a multiprocessor; 0: not measured
 double profile_spilled_bytes(const KernelProfile *k);   // of all threads, stored and loaded
 
-// of the requests of an access: how many were no estimate
+// how many requests of an access are not estimated
 uint64_t profile_looked_at(const RunMeasure *m);
 
 // --- report_rules_*.c ---

@@ -1,7 +1,8 @@
 // Occupancy by the rules of the CUDA toolkit: the smallest of four limits.
 #include "tools/profile/report_occupancy.h"
 
-// multiprocessors that share clusters (GPC): at least so many, where there are clusters
+// multiprocessors in a group that shares clusters (GPC): at least this many on devices with
+// clusters
 enum { GROUP = 16 };
 enum { REGISTERS = 65536, REGISTER_UNIT = 256, MOST_REGISTERS = 255, PARTITIONS = 4, WARP = 32 };
 
@@ -51,7 +52,7 @@ Occupancy occupancy_of(const OccupancyAsk *a) {
       o.limit = (OccupancyLimit)i;
     }
   o.warps = o.blocks * warps;
-  // A cluster is in one group of multiprocessors: what is left of a group stays empty.
+  // All blocks of a cluster are in one group of multiprocessors: the rest of a group stays empty.
   uint32_t in_group = o.blocks * GROUP, left = a->cluster > 1 ? in_group % a->cluster : 0;
   if (left) {
     o.warps = (in_group - left) * warps / GROUP;

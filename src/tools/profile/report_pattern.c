@@ -18,7 +18,8 @@ static void add_offsets(const RunMeasure *m, Str *out) {
   else str_add(out, ", misaligned");
 }
 
-// Not one row of elements, but all of each sector is used: a block of 16 times 16 threads.
+// Lanes do not access one row of elements, but all of each sector is used: for example a block of
+// 16 times 16 threads.
 static bool fills_sectors(const RunMeasure *m) {
   const uint64_t *v = m->v;
   return v[ACCESS_SPACE] == SITE_GLOBAL && v[ACCESS_WHAT] != SITE_ATOMIC &&

@@ -1,5 +1,5 @@
-// Peaks of the device that figures are compared with: those that --calibrate has measured on this
-// machine, else those of an H200. A run keeps the ones it was reported with.
+// Peaks of the device, to compare figures with: those that --calibrate has measured on this
+// machine, else those of an H200. A run keeps the peaks it was reported with.
 #include "tools/profile/report_peaks.h"
 
 #include "tools/profile/measures.h"
@@ -54,7 +54,7 @@ static void read_line(char *line, Peaks *p, char *device, size_t size) {
     if (!strcmp(line, words[i].name)) p->of[i] = strtod(value, NULL);
 }
 
-// A file that lacks something, or has a peak that cannot be, is not used.
+// A file is not used if it lacks a peak or has an impossible one.
 static bool read_file(Peaks *p, char *device, size_t size) {
   Str path = {0}, text = {0};
   Error err;
@@ -87,7 +87,7 @@ static bool of_run(const Run *r, Peaks *p) {
   return false;
 }
 
-// Only a run that was made on this machine's GPU, and is still open, gets what is measured here.
+// Only a run that was made on this machine's GPU, and is still open, uses the peaks measured here.
 void peaks_of(Run *r, Peaks *p) {
   char device[128];
   RunMeasure m = {.what = MEASURE_PEAKS, .text = device};

@@ -1,4 +1,4 @@
-// What the device can do at most.
+// The most that the device can do.
 #ifndef WG_PROFILE_REPORT_PEAKS_H
 #define WG_PROFILE_REPORT_PEAKS_H
 
@@ -12,10 +12,10 @@ typedef enum PeakId {
 } PeakId;
 typedef struct Peaks {
   double of[PEAK_COUNT];
-  const char *device;  // whose they are: "an H200"
+  const char *device;  // the device they are of: "an H200"
 } Peaks;
 
-void peaks_of(Run *r, Peaks *p);              // what the run is to be compared with
+void peaks_of(Run *r, Peaks *p);              // the peaks to compare the run with
 bool peaks_keep(const Peaks *p, Error *err);  // for later runs
 void peaks_print(const Peaks *p);
 const char *peak_name(PeakId id);

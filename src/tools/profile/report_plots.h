@@ -1,10 +1,10 @@
-// What the viewer draws: as keys of the JSON report.
+// Plots for the viewer: keys of the JSON report.
 #ifndef WG_PROFILE_REPORT_PLOTS_H
 #define WG_PROFILE_REPORT_PLOTS_H
 
 #include "tools/profile/report_model.h"
 
-// Where a kernel stands below the roof that memory and arithmetic make.
+// How far a kernel is below the roof of memory and arithmetic.
 typedef struct Roofline {
   double bytes, floats;  // moved, and FP instructions of threads
   double intensity;      // floats for each byte; 0: no floats

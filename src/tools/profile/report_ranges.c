@@ -6,7 +6,7 @@ enum { RANGES_SHOWN = 20, MOST_BARS = 5000 };
 
 // --- which calls belong to a range ---
 
-// Calls of one thread, or of all (thread 0), in the order of their beginnings.
+// Calls of one thread, or of all (thread 0), by their begin times.
 typedef struct ThreadCalls {
   uint64_t process, thread;
   VEC(uint32_t) calls;    // ProfileModel.calls
@@ -14,7 +14,7 @@ typedef struct ThreadCalls {
 } ThreadCalls;
 typedef VEC(ThreadCalls) Threads;
 
-static const ProfileModel *sorted;  // by_begin's
+static const ProfileModel *sorted;  // for by_begin
 static int by_begin(const void *x, const void *y) {
   uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
   uint64_t first = sorted->calls.data[a]->v[CALL_BEGIN],
@@ -75,7 +75,7 @@ static void add_sums(RangeSums *to, const ThreadCalls *t, const RangeBar *bar) {
   to->device_ns += end->device_ns - first->device_ns;
 }
 
-// --- ranges of one name inside the same ranges: added up ---
+// --- adding up ranges with the same name and the same enclosing ranges ---
 
 static int by_thread(const void *x, const void *y) {
   const RunMeasure *a = ((const RangeBar *)x)->m, *b = ((const RangeBar *)y)->m;
@@ -102,7 +102,8 @@ static bool contains(const RunMeasure *outer, const RunMeasure *inner) {
          outer->v[RANGE_END] >= inner->v[RANGE_END];
 }
 
-// Ranges that did not end while the program ran are not known: what is in them stands alone.
+// Ranges that had not ended when the program ended are not known: ranges inside them have no
+// parent.
 static void find_profiles(RangeModel *r) {
   VEC(uint32_t) around = {0};
   for (uint32_t i = 0; i < r->bars.len; i++) {
@@ -134,7 +135,7 @@ void ranges_build(const ProfileModel *m, RangeModel *out) {
     add_sums(&p->sums, t, b);
     p->times++;
     p->host_ns += b->m->v[RANGE_END] - b->m->v[RANGE_BEGIN];
-    // from here on as places in ProfileModel.calls
+    // from here on as indices into ProfileModel.calls
     b->first = b->first < t->calls.len ? t->calls.data[b->first] : m->calls.len;
     b->end = b->end ? t->calls.data[b->end - 1] + 1 : 0;
   }
@@ -155,7 +156,7 @@ void ranges_free(RangeModel *r) {
 typedef struct Table {
   const ProfileModel *m;
   const RangeModel *r;
-  uint32_t left;  // rows that are still shown
+  uint32_t left;  // rows that may still be printed
   uint32_t hidden;
   Str *out;
 } Table;

@@ -1,4 +1,4 @@
-// Work that the program names (NVTX ranges): what it launched and copied in each.
+// Work that the program names (NVTX ranges): the launches and copies in each.
 #ifndef WG_PROFILE_REPORT_RANGES_H
 #define WG_PROFILE_REPORT_RANGES_H
 
@@ -9,7 +9,7 @@ typedef struct RangeSums {
   uint64_t device_ns;  // of its launches; 0: not known
 } RangeSums;
 
-// All ranges of one name that lie inside ranges of the same names.
+// All ranges with the same name inside the same enclosing ranges.
 typedef struct RangeProfile {
   const char *name;
   uint32_t depth, parent;  // parent: its place in the list; UINT32_MAX: none

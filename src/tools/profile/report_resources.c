@@ -1,5 +1,5 @@
-// Registers, shared memory and spills of kernels, as ptxas says: the program leaves the PTX of its
-// modules in a folder (host_code.c), which is compiled once, when the report is made.
+// Registers, shared memory and spills of kernels, as reported by ptxas: the program saves the PTX
+// of its modules in a folder (host_code.c), which is compiled once, when the report is made.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <sys/stat.h>
@@ -36,7 +36,8 @@ void resources_end(void) {
   made = false;
 }
 
-// The PTX may be for one architecture alone (sm_90a), and has been compiled with a limit.
+// The PTX may be for one architecture only (sm_90a), and may have been compiled with a register
+// limit.
 static void head_of(const char *path, char *target, size_t size, unsigned *limit) {
   char line[512];
   FILE *f = fopen(path, "re");
@@ -55,8 +56,8 @@ static void head_of(const char *path, char *target, size_t size, unsigned *limit
 typedef struct Reading {
   Run *run;
   char kernel[4096];
-  bool mine;    // the properties that follow are the kernel's
-  bool spills;  // some kernel
+  bool mine;    // the properties that follow belong to `kernel`
+  bool spills;  // some kernel spills
   uint64_t v[RESOURCES_COUNT];
 } Reading;
 
@@ -90,7 +91,7 @@ static void read_line(Reading *r, const char *line) {
   run_add_measure(r->run, &m);
 }
 
-// Where a kernel stands in the text of its module; NULL: not there.
+// The text of a kernel in its module; NULL: not found.
 static const char *find_entry(const char *text, const char *kernel, size_t *n) {
   size_t length = strlen(kernel);
   for (const char *at = text; (at = strstr(at, ".entry ")); at++) {

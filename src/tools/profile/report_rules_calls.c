@@ -1,4 +1,4 @@
-// Rules about launches, copies and waits: the order in which the host asks for them.
+// Rules about launches, copies and waits: the order in which the host requests them.
 #include "tools/profile/report_model.h"
 
 static double peak(const ProfileModel *m, PeakId id) { return m->peaks->of[id]; }
@@ -28,7 +28,7 @@ static Line *line_of(Lines *lines, const RunMeasure *x) {
   return &lines->data[lines->len - 1];
 }
 
-// Calls have no kernel whose parts could be compared; gain is in nanoseconds.
+// Calls have no kernel with parts to compare; gain is in nanoseconds.
 static void advise(ProfileModel *m, RuleId rule, const RunMeasure *at, const char *evidence,
                    double gain) {
   Advice a = {.rule = rule, .evidence = evidence};
@@ -77,8 +77,8 @@ static void copies(ProfileModel *m) {
   vec_free(&lines);
 }
 
-// Large copies and launches that take turns, all in one stream, or in several with the host waiting
-// for each.
+// Large copies that alternate with launches, all in one stream, or in several streams with a wait
+// of the host for each.
 static void no_overlap(ProfileModel *m) {
   uint64_t turns = 0, bytes = 0, waits = 0, kind = CALL_WAIT;
   bool several_streams = false;
@@ -106,8 +106,8 @@ static void no_overlap(ProfileModel *m) {
          (double)bytes / peak(m, PEAK_PINNED) / 2);
 }
 
-// What could run at the same time, if neither waited for the other: as far as launches leave room
-// on the device, and as fast as the host can ask for them.
+// The work that could overlap if copies and launches did not wait for each other: limited by the
+// room that launches leave on the device, and by how fast the host can request them.
 enum { THREADS_EACH = 2048 };  // of a multiprocessor
 static double overlap_of_streams(const ProfileModel *m) {
   double busy[2] = {0}, work = 0, launches = 0;
@@ -125,7 +125,7 @@ static double overlap_of_streams(const ProfileModel *m) {
   return MAX(0.0, busy[0] + busy[1] - after);
 }
 
-// Work in the default stream between work in streams that wait for it.
+// Work in the default stream between work in streams that wait for the default stream.
 static void default_stream(ProfileModel *m) {
   uint64_t turns = 0, last = 0;
   const RunMeasure *first = NULL;
@@ -133,7 +133,7 @@ static void default_stream(ProfileModel *m) {
     const RunMeasure *x = m->calls.data[i];
     if (x->v[CALL_KIND] == CALL_WAIT || x->v[CALL_KIND] == CALL_NODE || x->v[CALL_NON_BLOCKING])
       continue;
-    // copies that wait are in the default stream, and would wait anyway
+    // copies that wait are in the default stream, and would wait in any stream
     if (is_copy(x) && !x->v[CALL_ASYNC]) continue;
     bool created = x->v[CALL_STREAM] > 2;
     if (!created && last == 1) {
@@ -151,8 +151,8 @@ static void default_stream(ProfileModel *m) {
          m->has_times ? overlap_of_streams(m) : (double)turns * peak(m, PEAK_LAUNCH));
 }
 
-// Launches that take less than a launch costs, as measured or by the model of the kernel. Others
-// beside them are no excuse: the GPU may have had something else to do.
+// Launches that take less time than a launch costs, as measured or by the kernel's model. Other
+// launches at the same time are no excuse: the GPU may have been busy with these.
 typedef struct ShortLaunches {
   uint64_t n;
   double each_ns;
@@ -160,7 +160,7 @@ typedef struct ShortLaunches {
 static ShortLaunches short_launches(const ProfileModel *m, const KernelProfile *k) {
   // Counting makes a launch longer: the times of counted launches say nothing about it.
   bool own_times = m->has_plain || k->warp_instructions == 0;
-  // not every launch is timed where there are many
+  // if there are many launches, only some are timed
   if (k->timed && own_times)
     return (ShortLaunches){k->launches * k->short_launches / k->timed,
                            (double)k->short_ns / (double)MAX(k->short_launches, 1ull)};
@@ -183,7 +183,7 @@ static void advise_fewer(ProfileModel *m, const KernelProfile *k, ShortLaunches 
          (double)s.n * peak(m, PEAK_LAUNCH));
 }
 
-// Kernels that are launched often; where none is, all of them together.
+// Reports kernels that are launched often; if no kernel is, all of them together.
 static void small_launches(ProfileModel *m) {
   ShortLaunches all = {0};
   const KernelProfile *most = NULL;
@@ -207,7 +207,7 @@ static void small_launches(ProfileModel *m) {
   advise_fewer(m, most, all, " of several kernels");
 }
 
-// Waits that have a launch before them, and a launch or a set after them.
+// Waits after a launch that are followed by another launch or a set.
 static void sync_wait(ProfileModel *m) {
   Lines lines = {0};
   for (uint32_t i = 1; i + 1 < m->calls.len; i++) {

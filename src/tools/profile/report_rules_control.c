@@ -3,9 +3,9 @@
 
 enum { FEW_WARPS = 8 };
 
-// Branches that part warps, where lanes are then idle for a large part of the kernel. A bound
-// (if (i < n)) parts one warp of a launch only. Lanes that leave a loop in different turns part in
-// few of them, and are idle for long.
+// Branches that divide warps, and leave lanes idle for a large part of the kernel. A bound (if (i <
+// n)) divides only one warp of a launch. Lanes that leave a loop in different iterations divide in
+// few of these, and are idle for long.
 static void divergence(ProfileModel *m, const KernelProfile *k) {
   for (uint32_t i = 0; i < k->branches.len; i++) {
     const Branch *b = &k->branches.data[i];

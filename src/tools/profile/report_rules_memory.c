@@ -1,8 +1,8 @@
-// Rules about accesses to memory. Each looks at one instruction; instructions of a line that break
-// the same rule are one advice.
+// Rules about memory accesses. Each tests one instruction; if several instructions of a line break
+// the same rule, that is one advice.
 #include "tools/profile/report_model.h"
 
-// The share of the cost of a sector that is left if it comes from the cache: measured on an H200
+// The share of a sector's cost that remains if it comes from the cache: measured on an H200
 // (bench/profile_gain misaligned).
 static const double IN_CACHE = 0.3;
 
@@ -51,7 +51,7 @@ static bool is_scattered(const Access *a) {
          excess_of(a) >= 2 * (double)v[ACCESS_REQUESTS];
 }
 
-// The line matters, not the instruction: an unrolled loop has many.
+// Judges the line and not the instruction: an unrolled loop has many instructions.
 static bool uncoalesced(const KernelProfile *k, const Access *a) {
   double excess = 0;
   if (!is_scattered(a)) return false;
@@ -94,7 +94,7 @@ static bool atomic_contention(const KernelProfile *k, const Access *a) {
   if (v[ACCESS_WHAT] != SITE_ATOMIC || v[ACCESS_THREADS] < 256) return false;
   if (v[ACCESS_SPACE] == SITE_SHARED)
     return v[ACCESS_SAME] * 2 > v[ACCESS_REQUESTS] && v[ACCESS_THREADS] >= 8 * v[ACCESS_REQUESTS];
-  // lanes of a warp for each address, or all warps the same one
+  // several lanes of a warp share each address, or all warps the same one
   return v[ACCESS_THREADS] >= 8 * v[ACCESS_LINES] ||
          (v[ACCESS_LEAST] == v[ACCESS_MOST] && v[ACCESS_THREADS] >= 4 * v[ACCESS_REQUESTS]);
 }
@@ -108,7 +108,7 @@ static bool redundant_load(const KernelProfile *k, const Access *a) {
   return v[ACCESS_SPACE] == SITE_GLOBAL && v[ACCESS_AGAIN] * 2 > v[ACCESS_REQUESTS];
 }
 
-// --- what the evidence says ---
+// --- the text of the evidence ---
 
 typedef void Evidence(const Found *f, Str *out);
 
@@ -173,12 +173,12 @@ static const struct MemoryRule {
     {RULE_REDUNDANT_LOAD, redundant_load, say_again, PART_MEMORY},
 };
 
-// What following the advice takes away from the part of the device it is about.
+// The gain of following the advice, as a share of the part of the device it concerns.
 static double share_of(const KernelProfile *k, const struct MemoryRule *rule, const Found *f) {
   double all = 0, excess = (double)f->units - f->ideal;
   if (rule->rule == RULE_REDUNDANT_LOAD)
     excess = (double)f->units * (double)f->again / (double)MAX(f->requests, 1ull);
-  // what a request has too much, the next one finds in the cache
+  // the next request finds the extra sector in the cache
   if (rule->rule == RULE_MISALIGNED) excess *= IN_CACHE;
   if (rule->rule == RULE_VECTORIZE)
     return k->warp_instructions ? (double)f->requests / (double)k->warp_instructions : 0;
@@ -190,8 +190,8 @@ static double share_of(const KernelProfile *k, const struct MemoryRule *rule, co
   return all > 0 ? excess / all : 0;
 }
 
-// The padding that removes the conflict, where rows have one length; where distances grow from turn
-// to turn, or are those of a small multiple, there are no rows to pad.
+// The padding that removes the conflict, if rows have one length. There are no rows to pad if
+// distances grow from iteration to iteration, or are small multiples.
 enum { SHORTEST_ROW = 8 };
 static const char *padding(ProfileModel *m, const RunMeasure *x) {
   const uint64_t *v = x->v;
@@ -208,7 +208,7 @@ static const char *padding(ProfileModel *m, const RunMeasure *x) {
                       (unsigned long long)row + 1, (unsigned long long)row);
 }
 
-// What the distance between lanes looks like; NULL: nothing in particular.
+// Explains the distance between lanes; NULL: it has no obvious cause.
 enum { LARGEST_STRUCT = 64 };
 static const char *coalescing(ProfileModel *m, const RunMeasure *x) {
   const uint64_t *v = x->v;
@@ -233,7 +233,7 @@ static void check_line(ProfileModel *m, const KernelProfile *k, const struct Mem
   for (uint32_t i = 0; i < k->accesses.len; i++) {
     const Access *a = &k->accesses.data[i];
     if (!is_at(a->m, place) || !rule->fits(k, a)) continue;
-    if (i < first) return;  // the line was looked at before
+    if (i < first) return;  // an earlier access of this line was handled before
     add(&f, a);
   }
   Str text = {0};

@@ -1,4 +1,4 @@
-// Rules about what a kernel takes of a multiprocessor.
+// Rules about a kernel's use of a multiprocessor's resources.
 #include "tools/profile/report_model.h"
 
 enum { MULTIPROCESSORS = 132, FEW_WARPS_EACH = 8 };
@@ -29,7 +29,7 @@ static void spill(ProfileModel *m, const KernelProfile *k) {
   profile_advise(m, k, a, PART_MEMORY, profile_spilled_bytes(k) / m->peaks->of[PEAK_MEMORY]);
 }
 
-// A launch that does not fill the device has no use for more warps a multiprocessor.
+// A launch that does not fill the device does not profit from more warps per multiprocessor.
 static bool fills_device(const KernelProfile *k) {
   return k->blocks * ((k->threads + 31) / 32) >= MULTIPROCESSORS * FEW_WARPS_EACH;
 }
@@ -52,8 +52,8 @@ static void occupancy(ProfileModel *m, const KernelProfile *k) {
       "%s",
       o.warps, o.most, (unsigned long long)k->threads, (unsigned long long)v[RESOURCES_REGISTERS],
       (unsigned long long)(v[RESOURCES_SHARED] + k->shared), occupancy_limit_name(o.limit));
-  // Twice the warps hide at most twice the waiting; half of that, since some of it is hidden
-  // already (measured: bench/profile_gain).
+  // Twice the warps hide at most twice the waiting time; half of that counts, since some of it is
+  // hidden already (measured: bench/profile_gain).
   unsigned longest = 0;
   for (unsigned i = 1; i < PART_COUNT; i++)
     if (k->parts[i] > k->parts[longest]) longest = i;

@@ -1,6 +1,6 @@
-// Lines at which registers are spilled, where nvdisasm is installed: stores to and loads from local
-// memory in the machine code that ptxas makes, by source line. PTX without .local variables has no
-// other accesses to it.
+// Lines at which registers are spilled, if nvdisasm is installed: stores to and loads from local
+// memory in the machine code that ptxas generates, by source line. In PTX without .local variables,
+// all accesses to local memory are spills.
 #define _GNU_SOURCE
 #include <unistd.h>
 
@@ -27,7 +27,7 @@ static unsigned width_of(const char *opcode) {
 static void add(SpillReading *r, bool store, unsigned bytes) {
   for (uint32_t i = r->run->measures.len; i-- > 0;) {
     RunMeasure *m = r->run->measures.data[i];
-    if (strcmp(m->what, MEASURE_SPILL)) break;  // those of this module are the last
+    if (strcmp(m->what, MEASURE_SPILL)) break;  // those of this module come last
     if (m->line != r->line || strcmp(m->kernel, r->kernel) || strcmp(m->file, r->file)) continue;
     m->v[store ? 0 : 1] += bytes;
     return;
@@ -85,7 +85,7 @@ void spills_read(Run *run, const char *path, const char *options) {
   unlink(cubin);
 }
 
-// "at a.cu:12 (96 bytes), a.cu:14 (8 bytes)": what comes behind the evidence; nothing: not known.
+// "at a.cu:12 (96 bytes), a.cu:14 (8 bytes)": follows the evidence; empty if not known.
 enum { SHOWN = 3 };
 void spills_text(const ProfileModel *m, const KernelProfile *k, Str *out) {
   const RunMeasure *shown[SHOWN];

@@ -24,13 +24,13 @@ typedef struct Stalls {
   VEC(StallLine) lines;  // the most samples first
 } Stalls;
 
-// NULL: it is no reason.
+// NULL: it is not the name of a stall reason.
 static const char *short_name(const char *name) {
   size_t n = strlen(prefix);
   return strncmp(name, prefix, n) ? NULL : name + n;
 }
 
-// It issues an instruction, or could have and another one did.
+// The warp issues an instruction, or could have while another warp did.
 static bool goes_on(const char *name) {
   return !strcmp(name, "selected") || !strcmp(name, "not_selected");
 }

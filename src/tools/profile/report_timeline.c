@@ -1,5 +1,5 @@
 // The device's time from the first work to the last: kernels, copies, both at once, and gaps. A gap
-// is put down to what the host did before it asked for the work behind the gap.
+// is attributed to the host's activity before it requested the work after the gap.
 #include "tools/profile/report_timeline.h"
 
 #include "base/json.h"
@@ -8,7 +8,7 @@
 typedef enum Cause { CAUSE_WAIT, CAUSE_HOST, CAUSE_DEVICE, CAUSE_COUNT } Cause;
 static const char *const cause_names[CAUSE_COUNT] = {"wait", "host", "device"};
 
-typedef struct Gap {  // all of one cause and line
+typedef struct Gap {  // all gaps of one cause and line
   Cause cause;
   const char *file;
   uint32_t line;
@@ -44,7 +44,7 @@ static int by_start(const void *x, const void *y) {
 // The call that the same thread of the host made before this one; NULL: none.
 static const RunMeasure *call_before(const ProfileModel *m, const RunMeasure *x) {
   const RunMeasure *last = NULL;
-  uint32_t low = 0, high = m->calls.len;  // they are in the order of processes and numbers
+  uint32_t low = 0, high = m->calls.len;  // calls are ordered by process and number
   while (low < high) {
     uint32_t at = low + (high - low) / 2;
     const RunMeasure *c = m->calls.data[at];
@@ -62,7 +62,7 @@ static const RunMeasure *call_before(const ProfileModel *m, const RunMeasure *x)
 static void add_gap(const ProfileModel *m, Timeline *t, const RunMeasure *next,
                     uint64_t idle_from) {
   Gap g = {CAUSE_DEVICE, next->file, next->line, next->v[CALL_STARTED] - idle_from, 1};
-  if (next->v[CALL_BEGIN] > idle_from) {  // the host asked for it when the device had nothing to do
+  if (next->v[CALL_BEGIN] > idle_from) {  // the host requested it while the device was idle
     const RunMeasure *before = call_before(m, next);
     g.cause = before && makes_host_wait(before) ? CAUSE_WAIT : CAUSE_HOST;
     if (g.cause == CAUSE_WAIT) {
@@ -80,7 +80,7 @@ static void add_gap(const ProfileModel *m, Timeline *t, const RunMeasure *next,
   vec_push(&t->gaps, g);
 }
 
-// How long something of this kind was at work; kinds: 1 kernels, 2 copies and sets.
+// How long work of this kind was running; kinds: 1 kernels, 2 copies and sets.
 static uint64_t busy(const Works *w, unsigned kinds) {
   uint64_t sum = 0, until = 0;
   const RunMeasure *last = NULL;

@@ -1,4 +1,4 @@
-// How busy the device was, and who let it idle.
+// How busy the device was, and what caused its idle time.
 #ifndef WG_PROFILE_REPORT_TIMELINE_H
 #define WG_PROFILE_REPORT_TIMELINE_H
 

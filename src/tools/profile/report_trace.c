@@ -117,7 +117,7 @@ bool profile_trace_write(const ProfileModel *m, const char *path, Error *err) {
                   timed ? (double)(v[CALL_END] - v[CALL_BEGIN]) / 1e3 : 1,
                   v[CALL_HOST_THREAD],
                   first};
-    if (v[CALL_KIND] != CALL_NODE || !v[CALL_STARTED]) {  // nobody asked for a node by itself
+    if (v[CALL_KIND] != CALL_NODE || !v[CALL_STARTED]) {  // no call launches a single node
       add_event(&s, &host, x);
       add_row(&rows, (TraceRow){x->process, v[CALL_HOST_THREAD], 0});
     }

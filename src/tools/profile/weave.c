@@ -1,6 +1,6 @@
-// profile: what the memory requests, branches and loops of a kernel cost. Executions are counted by
-// weave/execution_counts.c; here comes what each request of a warp asks of the memory, whether a
-// branch parts the lanes of a warp, and how much work each warp has.
+// profile: the costs of the memory requests, branches and loops of a kernel.
+// weave/execution_counts.c counts executions; this pass adds measurements of each request of a
+// warp, of branches that divide warps, and of the work of each warp.
 #include "tools/options.h"
 #include "tools/profile/internal.h"
 
@@ -12,8 +12,8 @@ static bool has_branches_to_count(const Profiling *w, const PtxInstr *in) {
 
 enum { LARGEST_DOUBLED = 8000 };  // statements
 
-// Two bodies: one for blocks whose warps are rows, where most indices are known to grow from lane
-// to lane, and one for all others.
+// Weaves two bodies: one for blocks whose warps are rows, where most indices are known to grow from
+// lane to lane, and one for all other blocks.
 static void prepare_function(Program *p, PtxFunc *f) {
   FuncInfo *info = func_info(f);
   if (p->plan->tool_options[TOOL_PROFILE] & ONLY_TIMELINE) return;
@@ -22,7 +22,7 @@ static void prepare_function(Program *p, PtxFunc *f) {
     info->tool_bits[TOOL_PROFILE] = HAS_TWO_BODIES;
 }
 
-// Which shape the block has, and which lane this is.
+// Computes the shape of the block, and the number of this lane.
 static void prepare(Profiling *w) {
   Body *b = w->body;
   Code *c = body_entry(b);
@@ -67,7 +67,7 @@ static ProfileSite *new_site(Profiling *w, const PtxInstr *in, SiteSpace space, 
   return &w->profile->sites.data[w->profile->sites.len - 1];
 }
 
-// The blocks from a branch to where its sides meet again.
+// The blocks from a branch to its reconvergence point.
 static void find_region(const Profiling *w, uint32_t block, ProfileSite *s) {
   const IrCfg *cfg = w->body->cfg;
   uint32_t join = cfg->blocks[block].ipdom, top = 0;
@@ -90,7 +90,7 @@ static void find_region(const Profiling *w, uint32_t block, ProfileSite *s) {
   s->region = region;
 }
 
-// The lanes that come to the end of a block; NULL: not known from its beginning.
+// The lanes that reach the end of a block; NULL: not known from its beginning.
 static PtxReg *lanes_of(const Profiling *w, uint32_t block) {
   const IrBlock *b = &w->body->cfg->blocks[block];
   for (uint32_t i = b->first; i < b->end; i++)
@@ -98,7 +98,7 @@ static PtxReg *lanes_of(const Profiling *w, uint32_t block) {
   return w->counting->lanes[block];
 }
 
-// Counts the warps of which some lanes take the branch and others do not.
+// Counts the warps in which some lanes take the branch and others do not.
 static void count_branch(Profiling *w, uint32_t block, uint32_t i) {
   Body *b = w->body;
   const PtxInstr *in = b->cfg->instrs[i];
@@ -109,7 +109,7 @@ static void count_branch(Profiling *w, uint32_t block, uint32_t i) {
   PtxReg *all = lanes_of(w, block), *taken = body_temp(b, TYPE_B32, 0),
          *leads = body_temp(b, TYPE_PRED, 0),
          *kept = count_loops_short_register(w->counting, block, s->slot, NULL);
-  if (!all) {  // some threads may have ended in a call
+  if (!all) {  // some threads may have ended in a called function
     all = body_temp(b, TYPE_B32, 2);
     code_guard(c, NULL, false);
     EMIT(c, "activemask.b32", opd_reg(all));
@@ -146,7 +146,7 @@ static void end_work(Code *c, void *user) {
   code_guard(c, NULL, false);
 }
 
-// Warps have different work only where there are loops.
+// Warps can only have different work if there are loops.
 static void count_work(Profiling *w) {
   Body *b = w->body;
   const IrCfg *cfg = b->cfg;
@@ -194,7 +194,7 @@ static void weave_block(Profiling *w, uint32_t block, uint32_t *instrs) {
   }
   pattern_vectors(w, first, instrs);
   weave_block_end(w, block);
-  // short sides become instructions with predicates, and no warp is divided
+  // short sides become predicated instructions, which do not divide a warp
   if (b->end > b->first && !w->counting->sides[block].has_sides &&
       has_branches_to_count(w, w->body->cfg->instrs[b->end - 1]))
     count_branch(w, block, b->end - 1);
@@ -237,9 +237,10 @@ static bool end(Program *p, Error *err) {
   vec_free(&t->sites);
   for (uint32_t i = 0; i < p->out->nkernels; i++) {
     WovenKernel *k = &p->out->kernels[i];
-    // as many warps as the program's own kernel has
+    // allows as many resident warps as the program's own kernel
     if (only_stamps(p)) k->registers = 32;
-    // counters in lanes and what a call keeps: with fewer a loop has them in local memory
+    // registers for the lanes' counters and for values live across calls: with fewer, a loop keeps
+    // them in local memory
     k->loop_registers = LOOP_REGISTERS;
     k->loop_registers_most = LOOP_REGISTERS_MOST;
   }

@@ -1,21 +1,21 @@
-// Counts the requests of the accesses of a block. What is known from the code is not computed
-// again: a request of a full warp whose lanes are a fixed distance apart costs a test of its
-// alignment, with no branch, so that the compiler may still issue loads together. Everything else
-// waits for the end of the block, where one branch leads to the requests of a warp that is not
-// full, and the device code of probe.c is called for those that must be looked at.
+// Counts the requests of a block's accesses. Known facts are not computed again: a request of a
+// full warp whose lanes are a fixed distance apart only costs a test of its alignment, without a
+// branch, so that the compiler may still issue loads together. All other requests are handled at
+// the end of the block: one branch leads to the requests of a warp that is not full, and the device
+// code of probe.c is called for requests that must be measured.
 #include "tools/profile/internal.h"
 
 struct SiteCode {
   uint32_t site, block;  // in Profile.sites
   const PtxInstr *in;
-  PtxOperand address;  // as the end of the block finds it
+  PtxOperand address;  // as valid at the end of the block
   bool generic;
   SiteNeeds needs;
   PtxReg *low;      // KNOWN: lower half of the lowest address
-  PtxReg *kept[2];  // KNOWN, in a loop: sectors and lines more than aligned requests have
+  PtxReg *kept[2];  // KNOWN, in a loop: sectors and lines beyond those of aligned requests
   PtxReg *narrow;   // WIDE: its lanes are less than 128 bytes apart
   bool by_lanes;    // weave_lanes.c counts it …
-  bool cold_lanes;  // … where the warp is not full
+  bool cold_lanes;  // … if the warp is not full
   LaneSite lanes;
 };
 
@@ -25,7 +25,7 @@ static ProfileSite *site_of(const Profiling *w, const SiteCode *k) {
   return &w->profile->sites.data[k->site];
 }
 
-// Its module may use match.sync.
+// Whether its module may use match.sync.
 static bool may_match(const Body *b) {
   const char *target = b->func->module->target;
   return target && !strncmp(target, "sm_", 3) && atoi(target + 3) >= 70;
@@ -41,8 +41,8 @@ static const char *probe_of(const Body *b, const ProfileSite *s, bool generic) {
   return matches ? "wg_profile_global_70" : "wg_profile_global";
 }
 
-// Calls the device code for the lanes that pass the guard of `c`. Where requests are sampled, it is
-// code out of line that is reached only by those to look at, and has no guard.
+// Calls the device code for the lanes that pass the guard of `c`. If requests are sampled, this is
+// code out of line that only sampled requests reach, and has no guard.
 static void look_while_running(Profiling *w, Code *c, const SiteCode *k) {
   Body *b = w->body;
   PtxReg *slot = body_temp(b, TYPE_B64, 2), *address = body_temp(b, TYPE_B64, 3);
@@ -64,7 +64,7 @@ static void use_own_decision(Profiling *w) {
   w->odds = w->own_odds;
 }
 
-// … and lets the requests of its block be sampled when there were enough of this one.
+// … and starts sampling the requests of its block once this one had enough.
 static void look_and_count(Profiling *w, Code *cold, const SiteCode *k, uint32_t word) {
   uint32_t slot = site_of(w, k)->slot;
   look_while_running(w, cold, k);
@@ -73,8 +73,8 @@ static void look_and_count(Profiling *w, Code *cold, const SiteCode *k, uint32_t
   if (k->generic) sample_count(w, cold, word, slot + SLOT_WORDS);
 }
 
-// An access that is not executed as often as its block, or whose block calls functions: each
-// execution decides for itself.
+// An access that is executed less often than its block, or whose block calls functions: each
+// execution decides for itself whether it is sampled.
 static void look_at_once(Profiling *w, Code *c, const SiteCode *k) {
   Body *b = w->body;
   if (!sample_wanted(w)) {
@@ -136,7 +136,7 @@ static PtxReg *lowest_address(Profiling *w, Code *c, const SiteCode *k) {
   PtxReg *steps = lane_steps(w, stride);
   if (steps) EMIT(c, "add.s32", opd_reg(low), opd_reg(low), opd_reg(steps));
   else EMIT(c, "mad.lo.s32", opd_reg(low), opd_reg(w->lane), opd_imm(-stride), opd_reg(low));
-  // only its place within a line counts
+  // only the offset within a line counts
   if (offset & 127) EMIT(c, "add.s32", opd_reg(low), opd_reg(low), opd_imm(offset & 127));
   return low;
 }
@@ -157,8 +157,8 @@ static PtxReg *has_extra(Profiling *w, Code *c, const SiteCode *k, bool lines) {
   return more;
 }
 
-// Adds to `kept` of all lanes; only those of lane 0 go to memory (end_block takes out what lanes of
-// a warp that is not full have added).
+// Adds to `kept` in all lanes; only the sums of lane 0 go to memory (end_block subtracts the
+// additions made while the warp was not full).
 static void add_extra(Profiling *w, Code *c, const SiteCode *k, bool lines, int by) {
   PtxReg *more = has_extra(w, c, k, lines), *kept = k->kept[lines];
   if (!more) return;
@@ -179,7 +179,8 @@ static void add_extra_to_memory(Profiling *w, Code *c, const SiteCode *k, bool l
   code_guard(c, NULL, false);
 }
 
-// A full warp of which lanes 0 and 31 are 31 * 128 bytes apart or more: each has a line of its own.
+// In a full warp whose lanes 0 and 31 are 31 * 128 bytes apart or more, each lane has a line of its
+// own.
 static void test_width(Profiling *w, Code *c, SiteCode *k) {
   Body *b = w->body;
   PtxReg *low = body_temp(b, TYPE_B32, 2), *last = body_temp(b, TYPE_B32, 3),
@@ -200,8 +201,8 @@ static void writes_base(void *ctx, PtxReg **reg, bool is_def) {
   if (is_def && *reg == *base) *base = NULL;
 }
 
-// The address is used again at the end of the block: it is copied if its register is not what it
-// was there.
+// The address is used again at the end of the block: copies it if its register may have changed by
+// then.
 static void keep_address(Profiling *w, Code *c, SiteCode *k, uint32_t i) {
   const PtxOperand *base = &k->address.list[0];
   if (base->kind != OPD_REG) return;
@@ -221,7 +222,7 @@ static void keep_address(Profiling *w, Code *c, SiteCode *k, uint32_t i) {
 
 // --- at the end of the block ---
 
-// Some lanes are not here, or the block has another shape.
+// Some lanes are not active, or the block has another shape.
 static PtxReg *not_as_known(Profiling *w, Code *c, SiteNeeds needs, unsigned temp) {
   PtxReg *lanes = w->counting->lanes[w->codes[0].block], *p = body_temp(w->body, TYPE_PRED, temp);
   if (needs == NEEDS_NOTHING) EMIT(c, "setp.ne.u32", opd_reg(p), opd_reg(lanes), opd_imm(-1));
@@ -231,7 +232,7 @@ static PtxReg *not_as_known(Profiling *w, Code *c, SiteNeeds needs, unsigned tem
   return p;
 }
 
-// The predicate that the site must be looked at now; NULL: never.
+// The predicate that the site must be measured now; NULL: never.
 static PtxReg *exception_of(Profiling *w, Code *c, const SiteCode *k) {
   SiteMode mode = site_of(w, k)->mode;
   if (k->by_lanes) return NULL;
@@ -244,7 +245,8 @@ static PtxReg *exception_of(Profiling *w, Code *c, const SiteCode *k) {
   return p;
 }
 
-// One test for all sites of the block: if it fails, each is tested by itself. NULL: it never does.
+// One test for all sites of the block; if it fails, each site is tested by itself. NULL: it cannot
+// fail.
 static PtxReg *any_exception(Profiling *w, Code *c) {
   bool partial = false, rows = false, tiles = false;
   for (uint32_t i = 0; i < w->ncodes; i++) {
@@ -265,7 +267,7 @@ static PtxReg *any_exception(Profiling *w, Code *c) {
   return any;
 }
 
-// Of some sites of the block more is counted than what device code is called for.
+// Whether some site of the block counts more than the requests that device code is called for.
 static bool counts_exceptions(const Profiling *w) {
   bool counts = false;
   for (uint32_t i = 0; i < w->ncodes; i++)
@@ -307,7 +309,8 @@ Code *block_end(Profiling *w, uint32_t block) {
   return leaves ? body_before(w->body, b->end - 1) : body_after(w->body, b->end - 1);
 }
 
-// Sectors and lines of accesses that have no register, where the request is as the code tells.
+// Adds sectors and lines of accesses that keep no registers, if the request is as the code
+// determines.
 static void add_extras(Profiling *w, Code *c) {
   for (uint32_t i = 0; i < w->ncodes; i++) {
     const SiteCode *k = &w->codes[i];
@@ -322,7 +325,7 @@ static bool any_looked_at(const Profiling *w) {
   return false;
 }
 
-// The sites of which the code tells nothing.
+// Measures the sites about which the code says nothing.
 static void look_at_rest(Profiling *w, Code *c, Code *cold, SampleGroup *group) {
   bool samples = group != NULL;
   PtxLabel *out = body_label(w->body), *back = body_label(w->body);
@@ -332,7 +335,7 @@ static void look_at_rest(Profiling *w, Code *c, Code *cold, SampleGroup *group) 
     code_guard(cold, NULL, false);
     code_label(cold, out);
   }
-  bool first = !samples || !group->counted;  // all have as many requests
+  bool first = !samples || !group->counted;  // all sites have the same number of requests
   if (samples) group->counted = true;
   for (uint32_t i = 0; i < w->ncodes; i++) {
     if (site_of(w, &w->codes[i])->mode != SITE_LOOKED_AT) continue;
@@ -376,14 +379,14 @@ void weave_block_end(Profiling *w, uint32_t block) {
   w->ncodes = 0;
 }
 
-// --- what is looked at ---
+// --- which accesses are measured ---
 
 static bool describe(const PtxInstr *in, unsigned operand, ProfileSite *s) {
   unsigned classes = ptx_op_classes(in), memory = ptx_op_memory(in->op);
   s->bytes = access_bytes(in);
   s->what = classes & CLASS_ATOMIC ? SITE_ATOMIC : classes & CLASS_STORE ? SITE_STORE : SITE_LOAD;
   PtxSpace space = in->space;
-  if (memory == MEMORY_COPY) {  // to shared memory, from global
+  if (memory == MEMORY_COPY) {  // global to shared memory
     space = operand ? SPACE_GLOBAL : SPACE_SHARED;
     s->what = operand ? SITE_LOAD : SITE_STORE;
   } else if (memory == MEMORY_MATRIX) {
@@ -405,7 +408,7 @@ static bool describe(const PtxInstr *in, unsigned operand, ProfileSite *s) {
   return s->bytes > 0;
 }
 
-// Fewer threads may come back from a call than have reached the block.
+// Fewer threads may return from a call than have reached the block.
 static bool has_call(const Profiling *w, uint32_t block) {
   const IrBlock *b = &w->body->cfg->blocks[block];
   for (uint32_t k = b->first; k < b->end; k++)
@@ -444,7 +447,7 @@ static BodyShape shape_of(const Profiling *w, uint32_t i) {
   return i < w->second ? RUNS_FOR_ROWS : RUNS_FOR_OTHERS;
 }
 
-// What the body that the access is in need not ask about blocks of threads.
+// Removes tests of the block's shape that the body already implies.
 static void use_shape(BodyShape shape, ProfileSite *s, SiteCode *k) {
   if (shape == RUNS_FOR_OTHERS && k->needs == NEEDS_ROWS) {
     s->mode = SITE_LOOKED_AT;
@@ -454,7 +457,7 @@ static void use_shape(BodyShape shape, ProfileSite *s, SiteCode *k) {
   k->needs = NEEDS_NOTHING;
   bool fixed = s->mode == SITE_KNOWN || s->mode == SITE_WIDE;
   k->by_lanes = fixed && s->space == SITE_GLOBAL;
-  // one phase, and no conflicts: so it is with fewer lanes
+  // one phase, and no conflicts: this also holds with fewer lanes
   if (s->mode == SITE_KNOWN && s->space == SITE_SHARED && s->units == 1 && s->lines == 1)
     s->mode = SITE_SAME;
 }
@@ -490,7 +493,7 @@ static void weave_operand(Profiling *w, uint32_t block, uint32_t i, unsigned ope
     w->codes[w->ncodes++] = k;
   }
   if (!k.generic) return;
-  s.space = SITE_SHARED;  // what of it turns out to be shared memory
+  s.space = SITE_SHARED;  // for the lanes whose address is in shared memory
   s.slot += SLOT_WORDS;
   vec_push(&w->profile->sites, s);
 }

@@ -1,20 +1,19 @@
-// Which registers hold the same value in all lanes of a full warp, and which grow by a fixed step
-// from lane to lane.
+// Finds the registers that hold the same value in all lanes of a full warp, and those that grow by
+// a fixed step from lane to lane.
 //
-// ir/uniform.c proves this for every warp; here it need only hold where all 32 lanes are at the
-// same instruction, and 32-bit indices that are widened to addresses count as not wrapping. Both
-// are what makes the usual index of an array affine. A step that only the launch knows (a row
+// ir/uniform.c proves this for every warp; here it need only hold when all 32 lanes are at the same
+// instruction, and 32-bit indices that are widened to addresses are assumed not to wrap. Both
+// assumptions make the usual index of an array affine. A step that only the launch knows (a row
 // length that is a parameter) makes a register WIDE; in tiles of 16 by 2 threads rows have a step,
-// too. Optimistic fixpoint: everything starts uniform
-// and is lowered until nothing changes. A register that is written at several places keeps its
-// class only if all lanes write it together.
+// too. Optimistic fixpoint: every register starts as uniform and is lowered until nothing changes.
+// A register that is written at several places keeps its class only if all lanes write it together.
 #include "tools/profile/internal.h"
 
 enum { MOST_ROUNDS = 64 };
 
 typedef struct Classes {
   const IrCfg *cfg;
-  const IrUniform *proved;  // whose blocks are not divergent
+  const IrUniform *proved;  // tells which blocks are not divergent
   const IrDefs *defs;
   LaneShape shape;
   LaneValue *values;
@@ -74,7 +73,7 @@ static LaneValue product(const Classes *c, const PtxInstr *in) {
   if (!ptx_has(in, MOD_LO) && !ptx_has(in, MOD_WIDE)) return any;
   if (x.class == LANES_SAME && y.class == LANES_SAME) return z;
   bool fixed = factor->kind == OPD_INT && factor->imm == (int32_t)factor->imm;
-  bool one = x.class == LANES_SAME || y.class == LANES_SAME;  // else it is a square
+  bool one = x.class == LANES_SAME || y.class == LANES_SAME;  // otherwise it is a square
   if (!one) return any;
   if (!fixed || x.class == LANES_WIDE || y.class == LANES_WIDE || z.class == LANES_WIDE)
     return wide;
@@ -130,7 +129,7 @@ static LaneValue result(const Classes *c, const PtxInstr *in) {
 typedef struct Writing {
   Classes *classes;
   LaneValue value;
-  bool together;  // all lanes write it at once
+  bool together;  // all lanes write it at the same time
 } Writing;
 
 static void lower(void *ctx, PtxReg **reg, bool is_def) {
@@ -185,7 +184,8 @@ LaneValue *lane_values(const Profiling *w, LaneShape shape) {
   IrUniform *proved = ir_uniform_build(
       cfg, &(IrUniformFacts){.lanes_are_consecutive = shape == SHAPE_ROWS, .same = choose});
   c.proved = proved;
-  // Values that go round in a loop are assumed from the one that enters it, then checked.
+  // Values carried around a loop are first assumed to have the class of the value that enters it,
+  // then checked.
   unsigned rounds = 0;
   do {
     c.changed = false;

@@ -1,32 +1,33 @@
-// Sectors and lines of requests whose lanes are a fixed distance apart, for any set of lanes.
+// Counts sectors and lines of requests whose lanes are a fixed distance apart, for any set of
+// active lanes.
 //
 // Addresses grow (or fall) from lane to lane, so a lane begins a new sector if the active lane
-// before it is in another one. Where the code tells the distance, that lane's address need not be
-// asked for. In loops each lane adds what it begins to registers of its own, and their sum goes to
-// memory when the loop is left; elsewhere the warp counts at once, and adds to memory only what a
-// full, aligned warp would not take. There is no branch and no call: the compiler may still issue
-// loads together.
+// before it is in another one. If the code determines the distance, that lane's address need not be
+// exchanged. In loops each lane adds the sectors it begins to registers of its own, and their sum
+// goes to memory when the loop is left. Elsewhere the warp counts at once, and adds to memory only
+// the difference to a full, aligned warp. There is no branch and no call: the compiler may still
+// issue loads together.
 #include "tools/profile/internal.h"
 
 enum { MOST_BACKS = 6, SECTOR = 32, LINE = 128 };
 
 struct LanesHere {
-  PtxReg *lanes, *leads;  // lanes of the block; the lowest of them, if this launch is measured
+  PtxReg *lanes, *leads;  // lanes of the block; the lowest of them in a measured launch
   PtxReg *distance;       // to the active lane before this one
-  PtxReg *before;         // that lane; in the lowest: itself
+  PtxReg *before;         // number of that lane; in the lowest lane: its own
   PtxReg *backs[MOST_BACKS];
   int64_t strides[MOST_BACKS];
   uint32_t nbacks;
 };
 
-// Where the test for a full warp goes: at the beginning of the block, or in code out of line.
+// The place of the test for a full warp: the beginning of the block, or code out of line.
 static Code *block_begin(const Profiling *w, uint32_t block) {
   Code *c = w->here_at ? w->here_at : body_before(w->body, w->body->cfg->blocks[block].first);
   code_guard(c, NULL, false);
   return c;
 }
 
-// Who is in the block, once for all its accesses.
+// Computes the active lanes of the block, once for all its accesses.
 static LanesHere *lanes_here(Profiling *w, uint32_t block) {
   if (w->here) return w->here;
   Body *b = w->body;
@@ -49,8 +50,8 @@ static LanesHere *lanes_here(Profiling *w, uint32_t block) {
   return h;
 }
 
-// How far the address of the active lane before is; so far that it is another line, if there is
-// none.
+// The distance to the address of the active lane before; if there is none, a distance beyond one
+// line.
 static PtxReg *lanes_back(Profiling *w, uint32_t block, int64_t stride) {
   LanesHere *h = lanes_here(w, block);
   for (uint32_t i = 0; i < h->nbacks; i++)
@@ -67,7 +68,7 @@ static PtxReg *lanes_back(Profiling *w, uint32_t block, int64_t stride) {
   return back;
 }
 
-// The lower half of the address; of its offset only the place within a line counts.
+// The lower half of the address; its constant offset only counts modulo a line.
 static PtxReg *low_address(Profiling *w, Code *c, const PtxOperand *address) {
   Body *b = w->body;
   PtxReg *low = body_temp(b, TYPE_B32, 3), *wide = body_temp(b, TYPE_B64, 3);
@@ -123,7 +124,7 @@ void lanes_at_access(Profiling *w, LaneSite *k, uint32_t i) {
   Counting *counting = w->counting;
   lanes_here(w, k->block);
   for (unsigned lines = 0; lines < 2; lines++) {
-    // lanes that far apart have one each
+    // lanes that far apart each have one of their own
     k->known[lines] = stride >= (lines ? LINE : SECTOR);
     s->from[lines] = k->known[lines] || s->mode == SITE_WIDE ? FROM_THREADS : FROM_REQUESTS;
     if (k->known[lines]) continue;
@@ -145,7 +146,7 @@ void lanes_at_access(Profiling *w, LaneSite *k, uint32_t i) {
   }
 }
 
-// Outside of loops, at the end of the block: only what differs from a full, aligned warp.
+// Outside of loops, at the end of the block: adds only the difference to a full, aligned warp.
 static void add_difference(Profiling *w, Code *c, const LaneSite *k, bool lines) {
   Body *b = w->body;
   const ProfileSite *s = &w->profile->sites.data[k->site];
@@ -167,7 +168,7 @@ static void add_difference(Profiling *w, Code *c, const LaneSite *k, bool lines)
 }
 
 void lanes_out_of_line(Profiling *w, Code *cold, LaneSite *k) {
-  // What it computes is known in this branch alone.
+  // The values it computes are valid in this branch only.
   w->here = NULL;
   w->here_at = cold;
   differing_bits(w, cold, k);

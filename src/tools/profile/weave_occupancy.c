@@ -1,9 +1,9 @@
-// --profile-occupancy: how long warps are on their multiprocessor, and how long that has any. Only
-// the entry and the exits of kernels get code, and no warp waits for it: what its atomic and its
-// load at the entry return is used when it ends.
+// --profile-occupancy: how long warps are on their multiprocessor, and how long that has any warps.
+// Only the entry and the exits of kernels get code, and no warp waits for it: the results of the
+// atomic and the load at the entry are only used when the warp ends.
 //
-// A multiprocessor is active while threads are on it. The warp that finds none at its entry begins
-// such a time, and knows when the one before it ended. Multiprocessors beyond the replicas of the
+// A multiprocessor is active while threads are on it. A warp that finds none at its entry begins an
+// active period, and knows when the last one ended. Multiprocessors beyond the replicas of the
 // counters are left out.
 #include "tools/profile/internal.h"
 
@@ -12,15 +12,16 @@ typedef struct Stamps {
   Count *count;
   uint32_t slot;
   PtxReg *began;     // 32 bits of the clock
-  PtxReg *resident;  // threads before this warp came; in all lanes but one: not 0
-  PtxReg *last;      // the clock when the last thread before ended
+  PtxReg *resident;  // threads before this warp came; not 0 in all lanes but one
+  PtxReg *last;      // the clock at the end of the last thread before
 } Stamps;
 
 static PtxOperand counter(const Stamps *s, Code *c, PtxReg *counters, unsigned which) {
   return opd_at(c, opd_reg(counters), (s->slot + which) * 8ll);
 }
 
-// The counters of this multiprocessor; counts: this launch is measured, and it has some.
+// The counters of this multiprocessor; counts: this launch is measured, and the multiprocessor has
+// counters.
 static void find_counters(const Stamps *s, Code *c, PtxReg *counters, PtxReg *counts) {
   Body *b = s->body;
   PtxReg *sm = body_temp(b, TYPE_B32, 3), *offset = body_temp(b, TYPE_B64, 1);
@@ -53,15 +54,15 @@ static void begin_warp(Stamps *s) {
   EMIT(c, "and.pred", opd_reg(leads), opd_reg(leads), opd_reg(counts));
   EMIT(c, "popc.b32", opd_reg(n), opd_reg(lanes));
   code_guard(c, leads, false);
-  // In this order: a warp that ends has its own atomic behind it, and thus behind the first one. So
-  // the first warp does not see the end of another that came after it.
+  // The order matters: a warp's own atomic precedes its end, and follows the first warp's. So the
+  // first warp never sees the end of a warp that came after it.
   EMIT(c, "ld.volatile.global.u64", opd_reg(s->last), counter(s, c, counters, STAMP_LAST));
   EMIT(c, "atom.global.add.u32", opd_reg(s->resident), counter(s, c, counters, STAMP_RESIDENT),
        opd_reg(n));
   code_guard(c, NULL, false);
 }
 
-// What the leader of the lanes that end here adds.
+// The additions of the leader of the lanes that end here.
 static void end_lanes(const Stamps *s, Code *c, PtxReg *counters, PtxReg *now, PtxReg *lanes) {
   Body *b = s->body;
   PtxReg *n = body_temp(b, TYPE_B32, 1), *less = body_temp(b, TYPE_B32, 2),
@@ -95,7 +96,7 @@ static void end_warp(Code *c, void *user) {
   code_guard(c, leads, false);
   end_lanes(s, c, counters, now, lanes);
   code_guard(c, NULL, false);
-  // the warp that began a time in which the multiprocessor was active: less the clock at its entry
+  // the warp that began an active period subtracts the clock at its entry
   if (guard)
     EMIT(c, "setp.eq.and.u32", opd_reg(starts), opd_reg(s->resident), opd_imm(0),
          negated ? opd_not(guard) : opd_reg(guard));

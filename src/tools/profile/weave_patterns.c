@@ -1,6 +1,6 @@
-// What the code of an access tells about its requests without running it: how many sectors or
-// wavefronts a full warp takes, which accesses could be one, and which do the same in each turn of
-// a loop.
+// Facts about requests that the code of an access determines without running: how many sectors or
+// wavefronts a full warp takes, which accesses could be one, and which access the same address in
+// each iteration of a loop.
 #include "tools/profile/internal.h"
 
 enum { WARP = 32, SECTOR = 32, LINE = 128, BANK_BYTES = 128, WIDEST = 16 };
@@ -12,14 +12,14 @@ static LaneValue address_value(const LaneValue *values, const PtxOperand *addres
   return (LaneValue){fixed ? LANES_SAME : LANES_ANY, 0, 0};
 }
 
-// Different multiples of `unit` bytes that lanes touch, from an aligned start. Steps of at most one
-// unit leave none out.
+// How many different units of `unit` bytes the lanes touch, from an aligned start. Steps of at most
+// one unit skip none.
 static uint32_t units_of(uint64_t stride, uint32_t unit) {
   return stride >= unit ? WARP : (uint32_t)((WARP - 1) * stride / unit) + 1;
 }
 
-// Wavefronts of a full warp in shared memory, in rows of `length` lanes; 0: they depend on where it
-// begins.
+// Wavefronts of a full warp in shared memory, in rows of `length` lanes; 0: they depend on the
+// start address.
 static uint32_t wavefronts_of(LaneValue v, uint32_t bytes, uint32_t length) {
   uint32_t width = MAX(bytes, 4u), lanes = BANK_BYTES / width, found = 0;
   for (uint32_t start = 0; start < BANK_BYTES; start += bytes) {
@@ -54,7 +54,7 @@ static SiteNeeds find_shared(const Profiling *w, const PtxOperand *address, Prof
   if (!n) return NEEDS_NOTHING;
   site->lines = WARP / (BANK_BYTES / MAX(site->bytes, 4u));
   site->units = n;
-  // one phase, and no conflicts: so it is with fewer lanes
+  // one phase, and no conflicts: this also holds with fewer lanes
   site->mode = n == 1 && site->lines == 1 && v.class == LANES_SAME ? SITE_SAME : SITE_KNOWN;
   if (address_value(w->any, address).class == LANES_SAME) return NEEDS_NOTHING;
   bool tiles = is_fixed(t) && wavefronts_of(t, site->bytes, WARP / 2) == n;
@@ -97,8 +97,8 @@ static const PtxOperand *address_of(const PtxInstr *in) {
   return NULL;
 }
 
-// The second access is `n` elements after the first in memory, and no code between them keeps the
-// two from being merged.
+// Whether the second access is `n` elements after the first in memory, and no code between them
+// prevents merging the two.
 static bool follows(const Profiling *w, const ProfileSite *a, const ProfileSite *b,
                     const uint32_t instrs[2], uint32_t n) {
   const PtxInstr *x = w->body->cfg->instrs[instrs[0]], *y = w->body->cfg->instrs[instrs[1]];
@@ -122,7 +122,7 @@ void pattern_vectors(const Profiling *w, uint32_t first_site, const uint32_t *in
       uint32_t pair[2] = {instrs[i - first_site], instrs[k - first_site]};
       if (!follows(w, s, &t->sites.data[k], pair, n)) continue;
       n++;
-      k = first_site - 1;  // the next may come before it
+      k = first_site - 1;  // an earlier instruction may access the next element
     }
     while (n & (n - 1)) n--;
     const PtxOperand *a = address_of(in);
@@ -132,7 +132,7 @@ void pattern_vectors(const Profiling *w, uint32_t first_site, const uint32_t *in
   }
 }
 
-// --- the same in each turn of a loop ---
+// --- the same address in each iteration of a loop ---
 
 static void writes_register(void *ctx, PtxReg **reg, bool is_def) {
   const PtxReg **wanted = ctx;

@@ -1,17 +1,17 @@
-// Which requests the device code of probe.c is called for, on a GPU: all of the first SAMPLE_AFTER
-// of a multiprocessor, then one in 32, after SAMPLE_LESS_AFTER one in 64, by chance: they count
-// for all. The virtual device calls it for every request.
+// Samples requests on a GPU: calls the device code of probe.c for all of the first SAMPLE_AFTER
+// requests of a multiprocessor, then at random for one in 32, after SAMPLE_LESS_AFTER for one in
+// 64. The samples count for all. The virtual device measures every request.
 //
-// Accesses of blocks that run together share a decision: a load and a look at the clock for each of
+// Accesses of blocks that run together share a decision: a load and a read of the clock for each of
 // many short blocks would cost more than the blocks.
 //
-// Lanes that execute together must decide alike, and must not have to ask each other: a warp reads
-// the clock once for all its lanes, and so it does a word of memory at one address. The word holds
-// the odds. It is loaded through the cache of the multiprocessor, which sees the stores of its own
-// warps. Chance, because every n-th request of a loop may be another one than the rest.
+// Lanes that execute together must decide alike, without an exchange between them: a warp reads the
+// clock once for all its lanes, and also a word of memory at one address. The word holds the odds.
+// It is loaded through the cache of the multiprocessor, which sees the stores of its own warps. The
+// choice is random, because every n-th request of a loop may differ from the others.
 #include "tools/profile/internal.h"
 
-enum { WORDS_AT_ONCE = 8 };  // a sector of 32 bytes, in which there are no counters
+enum { WORDS_AT_ONCE = 8 };  // a sector of 32 bytes that has no counters
 
 bool sample_wanted(const Profiling *w) {
   return w->body->program->plan->tool_options[TOOL_PROFILE] & SAMPLES;
@@ -38,7 +38,7 @@ void sample_decide(Profiling *w, Code *c, uint32_t word) {
   EMIT(c, "setp.ge.u32", opd_reg(w->look), opd_reg(random), opd_reg(w->odds));
 }
 
-// The first of the blocks that run whenever this one runs, in the same turn of the same loop.
+// The first of the blocks that run whenever this one runs, in the same iteration of the same loop.
 static uint32_t first_together(const IrCfg *cfg, uint32_t block) {
   for (;;) {
     uint32_t before = cfg->blocks[block].idom;
@@ -65,7 +65,8 @@ SampleGroup *sample_group(Profiling *w, uint32_t block) {
   return g;
 }
 
-// The odds are minus a power of two: its leading zeros tell by how much a request counts.
+// The odds are minus a power of two: the leading zeros of that power tell how many requests a
+// sample counts for.
 PtxOperand sample_request(Profiling *w, Code *c, uint32_t bytes) {
   if (!sample_wanted(w)) return opd_imm(bytes);
   PtxReg *all = body_temp(w->body, TYPE_PRED, 2), *request = body_temp(w->body, TYPE_B32, 3);
@@ -78,7 +79,7 @@ PtxOperand sample_request(Profiling *w, Code *c, uint32_t bytes) {
   return opd_reg(request);
 }
 
-// Stores new odds if there were so many requests.
+// Stores new odds once there were enough requests.
 static void lower_odds(Profiling *w, Code *c, uint32_t word, PtxReg *n, unsigned level) {
   PtxReg *enough = body_temp(w->body, TYPE_PRED, 2), *odds = body_temp(w->body, TYPE_B32, 3);
   uint32_t shift = level ? SAMPLE_LESS_SHIFT : SAMPLE_SHIFT;

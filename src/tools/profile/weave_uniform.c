@@ -1,5 +1,5 @@
-// Work that all lanes of a warp do alike: instructions whose results are the same in all of them,
-// whatever the shape of the block. Nothing is woven: blocks have counters already.
+// Counts instructions whose results are the same in all lanes of a warp, for any shape of the
+// block. Weaves nothing: blocks have counters already.
 #include "tools/profile/internal.h"
 
 typedef struct Results {

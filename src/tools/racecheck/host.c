@@ -26,7 +26,7 @@ static void device_open(ToolDevice *d) {
   RaceDevice *r = d->state;
   SessionOwnKernel k = {.host_bytes = 4096, .device_bytes = 4096};
   r->device = d->device;
-  // without the kernel copies and sets are not checked
+  // if the kernel cannot be loaded, copies and sets are not checked
   if (!d->ops->direct &&
       d->ops->load_kernel(d->user, probe_race_copy_kernel_text, "wg_race_copies", &k))
     r->kernel = k;

@@ -1,5 +1,6 @@
 // racecheck inside the program: entries in device memory that remember the last accesses to each
-// word (abi.h), the numbers that launches and copies have in them, and what nothing orders.
+// word (abi.h), the numbers of launches and copies in these entries, and which of them are
+// unordered.
 #ifndef WG_RACECHECK_HOST_H
 #define WG_RACECHECK_HOST_H
 
@@ -8,37 +9,37 @@
 #include "tools/racecheck/kernel.h"
 #include "tools/tool.h"
 
-// A copy or set that has a number, or a launch that is entered as one.
+// A copy or set that has a number, or a launch of a closed kernel, which is entered like a copy.
 typedef struct RaceCopy {
   uint64_t unordered, stack;
   const char *call;
-  SessionKernel *kernel;  // a launch of a closed kernel; NULL: a copy or set
+  SessionKernel *kernel;  // the launched closed kernel; NULL: a copy or set
   uint32_t launch;
   int device;
   bool in_graph;
   bool looks;  // it only reads entries and leaves none
 } RaceCopy;
-// Host memory that the device reads when it reports, and in which it reports races of copies.
+// Host memory that the device reads for its reports, and where it writes races of copies.
 typedef struct RaceTold {
   WgRaceLaunch launches[WG_RACE_LAUNCHES];
   WgRaceMet met[WG_RACE_LAUNCHES];
   uint64_t count;
 } RaceTold;
-typedef struct RaceDevice {  // what racecheck keeps for a context
+typedef struct RaceDevice {  // racecheck's state of a context
   SessionDevice *device;
-  uint32_t id;  // no other one has it
+  uint32_t id;  // unique
   uint64_t slots, shared;
   size_t shared_bytes;
   uint32_t number;  // of the last launch or copy, in entries
   RaceTold *told;
-  uint64_t told_at;  // where the device sees it
-  uint64_t heard;    // how much of told->count was read
+  uint64_t told_at;  // its address on the device
+  uint64_t heard;    // how much of told->count the host has read
   RaceCopy copies[WG_RACE_LAUNCHES];
-  uint32_t running[2];      // launches of each half, where the device says when they end
-  SessionOwnKernel kernel;  // that enters copies and sets, on a GPU; function NULL: none
+  uint32_t running[2];      // running launches of each half, if the device reports when they end
+  SessionOwnKernel kernel;  // enters copies and sets, on a GPU; function NULL: there is none
   struct RaceDevice *next;
 } RaceDevice;
-// Entries of one allocation. leaving: it was freed, and launches from before may still run
+// Entries of one allocation. leaving: it was freed, and launches made before that may still run
 typedef struct RaceEntries {
   uint64_t base, size, address;
   size_t bytes;
@@ -47,7 +48,7 @@ typedef struct RaceEntries {
 } RaceEntries;
 
 // --- host.c ---
-extern pthread_mutex_t race_lock;  // guards all of this, but for what is said otherwise
+extern pthread_mutex_t race_lock;  // guards everything here, unless stated otherwise
 RaceDevice *race_device(SessionDevice *d);
 const RaceKernel *race_kernel(const WovenKernel *code);
 bool race_wants_pairs(void);     // --race=full: two entries for each word
@@ -55,11 +56,11 @@ RaceDevice *race_devices(void);  // the first of a list
 const SessionDeviceOps *race_ops(const RaceDevice *r, void **user);
 
 // --- host_entries.c ---
-// NULL: there is no memory for them, or they are another device's
+// NULL: there is no memory for them, or they belong to another device
 RaceEntries *race_entries(SessionDevice *d, uint64_t base, uint64_t size);
 void race_clear_entries(RaceDevice *r);      // of all allocations of the device
-void race_drop_leaving(SessionDevice *d);    // no launch runs that was made before
-void race_forget_entries(SessionDevice *d);  // their memory goes with the device
+void race_drop_leaving(SessionDevice *d);    // call when no launch made before the free is running
+void race_forget_entries(SessionDevice *d);  // the memory is freed with the device
 void race_clear(SessionDevice *d, uint64_t address, size_t bytes);
 // Without the lock:
 void race_freed(uint64_t base, bool in_order);
@@ -78,7 +79,7 @@ void race_facts(ToolDevice *d, ToolLaunch *l);
 bool race_is_settled(SessionKernel *k, const void *record);
 bool race_may_settle(const WovenKernel *code);
 
-// --- host_disjoint.c: is it known that each thread only accesses bytes of its own? ---
+// --- host_disjoint.c: whether each thread is known to access only bytes of its own ---
 // in all of these accesses
 bool race_disjoint(const RaceKernel *k, const SessionLaunch *launch, const SessionParams *params,
                    const RaceReaches *const *reaches, uint32_t n);
@@ -91,11 +92,11 @@ bool race_rehearse(const RaceRehearsal *r, const SessionLaunch *l, const Session
 
 // --- host_copies.c ---
 void race_heard(RaceDevice *r);  // keeps what the device has reported of copies
-// What has this number from now on. Its tag
+// Assigns the copy to this number. Returns its tag
 uint64_t race_new_copy(RaceDevice *r, uint32_t number, const RaceCopy *copy);
 uint64_t race_unordered(const SessionUnordered *o);  // as in WgRaceRecord
 // Without the lock:
-void race_report_copies(void);  // makes findings of it
+void race_report_copies(void);  // makes findings of reported races
 void race_host_waited(void);
 void race_copy_asked(const SessionCopy *c);
 uint64_t race_copy_tag(void);
@@ -109,7 +110,7 @@ uint64_t race_graph_copy(ToolDevice *d, const SessionCopy *c, const SessionBesid
                          uint32_t *number);
 void race_graph_copy_ran(SessionDevice *d, const SessionCopy *c);
 void race_graph_copies_unordered(const SessionCopy *a, const SessionCopy *b);
-// on a GPU, behind it in its stream
+// on a GPU, after the copy, in its stream
 void race_enter_on_device(RaceDevice *r, uint32_t number, const SessionCopy *c);
 
 // --- host_closed.c; without the lock ---

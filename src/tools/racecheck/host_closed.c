@@ -1,14 +1,14 @@
-// Kernels that are machine code only take part in races between launches, streams and copies. What
-// such a launch accesses is not seen; the machine code says through which of its parameters it
-// loads and stores (src/sass), and each such pointer counts as an access to the word that it points
-// to: two launches that get the same buffer get the same pointer. So does one that gets memory
-// which another stream still uses. Words are entered after the launch, in its stream, as those of
-// a copy are.
+// Kernels that consist only of machine code take part in races between launches, streams and
+// copies. The accesses of such a launch are not seen. The machine code tells through which
+// parameters it loads and stores (src/sass), and each such pointer counts as an access to the word
+// that it points to: two launches that get the same buffer get the same pointer. A launch that gets
+// memory which another stream still uses has the same pointer, too. Words are entered after the
+// launch, in its stream, as for a copy.
 #include "tools/racecheck/host.h"
 
 enum { WORD = 4, MOST_POINTERS = 8 };
 
-// Until there is a stream that the default stream does not wait for, nothing can race.
+// There are no races until the program has a stream that the default stream does not wait for.
 static _Atomic bool has_free_streams;
 
 void race_stream_created(const void *stream, bool non_blocking) {
@@ -16,14 +16,14 @@ void race_stream_created(const void *stream, bool non_blocking) {
   if (non_blocking) has_free_streams = true;
 }
 
-// Any kernel: pointers that are not among its parameters are missed.
+// Refuses no kernel: only pointers among its parameters are seen.
 const char *race_refuses_closed(SessionKernel *k, const SassStores *stores) {
   (void)k;
   (void)stores;
   return NULL;
 }
 
-// --- which words ---
+// --- the words that a launch accesses ---
 
 typedef struct Words {
   uint64_t written[MOST_POINTERS], read[MOST_POINTERS];
@@ -57,14 +57,14 @@ static void find_words(const SessionClosedLaunch *l, Words *w) {
   for (uint32_t i = 0; i < l->pointers.len; i++) {
     const SessionClosedPointer *p = &l->pointers.data[i];
     StoredHow how = stored_how(l->stores, p->param);
-    // Atomic operations do not race with each other, and count as none.
+    // Atomic operations do not race with each other, and are not entered.
     if (p->is_map || how == STORED_ATOMICALLY) continue;
     if (how == STORED_PLAINLY) add_word(w->written, &w->nwritten, p->address & ~3ull);
     else if (is_read(l->stores, p->param)) add_word(w->read, &w->nread, p->address & ~3ull);
   }
 }
 
-// The words as rows of a copy: pair i of one that is written and one that is read.
+// The words as rows of copies: copy i pairs the i-th written word with the i-th read one.
 static SessionCopy pair_of(const Words *w, uint32_t i, const void *stream) {
   SessionCopy c = {.width = WORD, .height = 1, .depth = 1, .stream = stream};
   if (i < w->nwritten) c.to.address = w->written[i];
@@ -74,7 +74,7 @@ static SessionCopy pair_of(const Words *w, uint32_t i, const void *stream) {
 
 // --- around the launch ---
 
-// Of the launch that this thread makes now.
+// State of the launch that this thread is making now.
 static _Thread_local uint32_t number;  // 0: it is not followed
 static _Thread_local Words words;
 

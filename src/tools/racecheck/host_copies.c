@@ -1,7 +1,7 @@
-// Copies and sets leave entries as launches do, and may race with them. Where device memory is the
-// process's own they are entered here; on a GPU a kernel behind them in their stream does so
-// (race_copy_kernel.cu). It writes the races that it finds to memory of the host, which is read
-// when the program has waited for something, when numbers are used again, and at the end.
+// Copies and sets leave entries as launches do, and may race with them. If device memory is the
+// process's own, they are entered here; on a GPU a kernel that runs after them in their stream does
+// so (race_copy_kernel.cu). It writes the races that it finds to memory of the host. The host reads
+// them when the program has waited for something, before numbers are reused, and at the end.
 #include "tools/racecheck/host.h"
 
 #define DEVICE static inline
@@ -136,7 +136,7 @@ static bool is_direct(const RaceDevice *r) {
   return race_ops(r, &user)->direct;
 }
 
-// On a GPU copies are only followed by our kernel.
+// On a GPU only our kernel can follow copies.
 static bool follows_copies(const RaceDevice *r) { return is_direct(r) || r->kernel.function; }
 
 uint64_t race_new_copy(RaceDevice *r, uint32_t number, const RaceCopy *copy) {
@@ -153,7 +153,7 @@ void race_copy_asked(const SessionCopy *c) {
   pthread_mutex_lock(&race_lock);
   RaceDevice *r = !c->captured && c->on && session_order_concurrent() ? race_device(c->on) : NULL;
   if (r && follows_copies(r) && fill(r, 0, c->device, c, &work)) number = race_next_number(r);
-  // it counts as running when the driver has taken it (race_copy_begins)
+  // it counts as running once the driver has accepted it (race_copy_begins)
   if (number && is_direct(r) && r->running[number / WG_RACE_HALF])
     r->running[number / WG_RACE_HALF]--;
   if (number) {
@@ -176,8 +176,8 @@ uint64_t race_copy_tag(void) {
 
 static uint32_t number_of(uint64_t tag) { return (uint32_t)tag & 0xffff; }
 
-// The edges of the graph order it against other nodes, the graph's stream against other launches.
-// On a GPU it leaves no entries: it only looks for those of nodes beside it.
+// Its order against other nodes is given by the graph's edges, its order against other launches by
+// the graph's stream. On a GPU it leaves no entries: it only looks for entries of concurrent nodes.
 uint64_t race_graph_copy(ToolDevice *d, const SessionCopy *c, const SessionBeside *beside,
                          uint32_t *out) {
   RaceDevice *r = d->state;
@@ -246,7 +246,7 @@ void race_graph_copies_unordered(const SessionCopy *a, const SessionCopy *b) {
 
 static uint64_t words_of(const WgRaceRows *r) { return (r->width / 4 + 2) * r->rows * r->slices; }
 
-// Behind the copy, in its stream.
+// Runs after the copy, in its stream.
 static void run_kernel(const RaceDevice *r, const void *stream, WgRaceCopy *work) {
   void *user, *params[] = {work};
   const SessionDeviceOps *ops = race_ops(r, &user);

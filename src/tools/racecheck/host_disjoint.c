@@ -3,11 +3,11 @@
 //
 // A value is affine in the thread's coordinates: the sum of stride[i] * coordinate[i], a number
 // from low to high, any multiple of `modulus` (0: none), and `step` times the iteration of a loop
-// (0: none). Of the top value nothing is known: it is any multiple of 1.
+// (0: none). The top value can be any number: a multiple of 1.
 #include "tools/racecheck/host_enumerate.h"
 
-// Behind the coordinates of the thread: unknown numbers that are the same for all threads that may
-// access memory at the same time (SAME).
+// Coordinates beyond those of the thread: unknown numbers that are the same for all threads that
+// may access memory at the same time (SAME).
 enum { OF_THREAD = 6, SAME = 4, COORDINATES = OF_THREAD + SAME, MOST_TERMS = 1500, MOST_LOOPS = 3 };
 typedef struct Value {
   int64_t stride[COORDINATES], low, high, modulus, step;
@@ -20,7 +20,7 @@ typedef struct Launch {
   uint32_t same_loops;  // RaceGroup
   bool in_block;        // only threads of one block are compared
   bool folds_steps;     // steps of loops are taken as multiples, too
-  // loops whose counters are taken as ranges, the others' as multiples; by number modulo MOST_LOOPS
+  // loops whose counters are taken as ranges, all others as multiples; by number modulo MOST_LOOPS
   unsigned bounded;
   Value *values;  // by term
 } Launch;
@@ -60,7 +60,7 @@ static bool has_same(const Value *v) {
   return false;
 }
 
-// Takes any number of steps as a multiple.
+// Replaces the step by a multiple: any number of iterations is allowed.
 static Value fold_step(Value v) {
   v.modulus = gcd(v.modulus, v.step);
   v.step = 0;
@@ -276,8 +276,8 @@ static Value evaluate(const Launch *l, const RaceTerm *t) {
 
 // --- threads ---
 
-// The value is this times the thread's index along the axis, over the whole grid; 0: it is not.
-// Coordinates with only one value do not count.
+// The factor if the value is a multiple of the thread's index along the axis, over the whole grid;
+// 0: it is not. Coordinates with only one value are ignored.
 static int64_t stride_along(const Launch *l, const int64_t *stride, int axis) {
   int64_t thread = stride[axis], block = stride[3 + axis];
   if (l->extent[axis] == 1) return block;
@@ -317,7 +317,8 @@ static int64_t coordinates_reaching(const Launch *l, const RaceReach *r, int coo
   return most;
 }
 
-// The loop continues where the threads along the axis end: the limit of both together. 0: unknown
+// The limit of a loop that continues where the threads along the axis end, jointly with these. 0:
+// unknown
 static int64_t joined_limit(const Launch *l, const RaceReach *r, int axis, bool blocks_too,
                             int64_t threads) {
   int64_t most = 0;
@@ -453,7 +454,7 @@ static bool continues_beyond_grid(const Launch *l, const Value *v) {
   return false;
 }
 
-// How the places that one thread accesses are taken. TOGETHER: as one range. IN_ROWS: they are rows
+// How to treat the places that one thread accesses. TOGETHER: as one range. IN_ROWS: they are rows
 // apart, and only offsets in a row count. APART: as one more coordinate, as in an unrolled loop.
 typedef enum { TOGETHER, IN_ROWS, APART } Places;
 static bool are_disjoint(const Launch *l, const RaceReaches *const *lists, uint32_t n,
@@ -540,7 +541,7 @@ static bool place_of(const Launch *l, const Value *v, int64_t width, Column *c) 
   return true;
 }
 
-// 0: the accesses are not in columns, or pieces
+// Returns 0 if the accesses are not in columns or pieces
 static uint32_t find_columns(const Launch *l, const RaceReaches *const *lists, uint32_t n,
                              bool pieces, Column *out) {
   uint32_t all = 0;
@@ -647,7 +648,7 @@ static bool prove(Launch *l, const RaceReaches *const *lists, uint32_t n, const 
          are_disjoint_in_columns(l, lists, n, true);
 }
 
-// The same, thread by thread, where the threads of one block are compared.
+// The same by enumeration, for groups where threads of one block are compared.
 static bool count_threads(Launch *l, const RaceReaches *reaches, const Question *q) {
   static RaceConstant constants[MOST_TERMS];
   RaceEnumeration e = {.kernel = l->kernel,
@@ -656,7 +657,7 @@ static bool count_threads(Launch *l, const RaceReaches *reaches, const Question 
                        .constants = constants,
                        .extent = {l->extent[0], l->extent[1], l->extent[2]}};
   uint32_t same_loops = l->same_loops;
-  l->same_loops = 0;  // all counters are ranges, so that iterations are known
+  l->same_loops = 0;  // all counters are ranges, so that the iterations are known
   l->bounded = ~0u;
   for (uint32_t i = 0; i < l->kernel->nterms; i++) {
     if (!q->needs[i]) continue;

@@ -1,5 +1,5 @@
-// Memory for the entries of allocations. Entries hold the number of the launch that made them, so
-// nothing is cleared between launches.
+// Memory for the entries of allocations. Entries contain the number of the launch that made them,
+// so nothing is cleared between launches.
 #include "session/tool_memory.h"
 #include "tools/racecheck/host.h"
 
@@ -33,7 +33,7 @@ typedef struct Benign {
 } Benign;
 static VEC(Benign) benign;
 
-// The words of the allocation that it names, in part or as a whole. false: none
+// Finds the words of the allocation that the range touches, even in part. false: none
 static bool benign_words(const RaceEntries *e, Benign b, uint64_t *first, uint64_t *end) {
   uint64_t from = MAX(b.base, e->base), to = MIN(b.base + b.size, e->base + e->size);
   *first = (from - e->base) / 4;
@@ -54,7 +54,7 @@ static void mark_all_benign(const RaceEntries *e) {
   for (uint32_t i = 0; i < benign.len; i++) mark_benign(e, benign.data[i]);
 }
 
-// Clears all entries but the benign ones: launches that run meanwhile must not see those cleared.
+// Clears all entries except the benign ones: running launches must never see these cleared.
 static void clear_others(const RaceEntries *e) {
   uint64_t each = entry_size(), words = e->bytes / each;
   for (uint64_t at = 0; at < words;) {
@@ -96,9 +96,10 @@ static void drop(void *entries) {
   free(e);
 }
 
-// Memory that was freed in the order of a stream is reused in that order, and so are its entries if
-// it comes back with the same size. Other entries wait here until no launch runs that may use them.
-static VEC(RaceEntries *) left;  // another one has their place in `known`
+// Memory that was freed in the order of a stream is reused in that order. Its entries are reused,
+// too, if it comes back with the same size. All other entries wait here until no launch that may
+// use them is running.
+static VEC(RaceEntries *) left;  // others have taken their place in `known`
 
 static void remove_of_device(SessionDevice *d, bool leaving_only, void (*end)(void *entries)) {
   VEC(uint64_t) gone = {0};
@@ -139,7 +140,7 @@ RaceEntries *race_entries(SessionDevice *d, uint64_t base, uint64_t size) {
     e->leaving = false;
     return e;
   }
-  // another device's, which this one may not be able to reach
+  // belongs to another device, whose memory this one may not be able to reach
   if (e && e->size == size && !e->leaving) return NULL;
   if (e) u64map_remove(&known, base);
   if (e && e->leaving) vec_push(&left, e);
@@ -178,7 +179,7 @@ void race_clear_entries(RaceDevice *r) {
 
 // --- the table of allocations ---
 
-// Allocations without entries. A kernel that looks addresses up may access any of them.
+// Allocations without entries. A kernel that looks up addresses may access any of them.
 typedef struct Bare {
   VEC(WgMemoryRange) list;
 } Bare;

@@ -1,18 +1,18 @@
-// Decides by counting whether the threads of a block access bytes of their own: computes the
-// addresses of all of them, one by one, where host_disjoint.c finds no rule. So the borders of a
-// tile that some threads load beside their own element, or the triangle of a decomposition, need no
-// look.
+// Decides by enumeration whether the threads of a block access only bytes of their own: computes
+// the addresses of all threads, one by one, if host_disjoint.c finds no rule. So the borders of a
+// tile that some threads load next to their own element, or the triangle of a decomposition, need
+// no check on the device.
 //
 // Loops that the whole block executes in lockstep have one iteration for all threads: each is a
 // case of its own. Other loops may be in any iteration: all of them count.
 #include "tools/racecheck/host_enumerate.h"
 
 enum { WINDOW = 1 << 18, MOST_LOOPS = 32 };
-// Addresses that are computed for one question, and for all of them.
+// Limits on computed addresses: for one question, and for all questions.
 enum { MOST_AT_ONCE = 1 << 18, MOST_IN_ALL = 1 << 26 };
 static uint32_t spent;
 
-typedef enum { UNKNOWN, KNOWN, ABSENT } State;  // ABSENT: the loop does not come so far
+typedef enum { UNKNOWN, KNOWN, ABSENT } State;  // ABSENT: the loop ends before this iteration
 typedef struct Number {
   int64_t value;
   State state;
@@ -42,7 +42,7 @@ static Number counter(const Block *b, const RaceTerm *t, Number first, Number co
   return number(first.value + t->imm * (int64_t)turn);
 }
 
-// How many iterations there are at most, by the distance of the counter from where it ends.
+// The maximal number of iterations, by the distance of the counter from its end.
 static Number iterations(const RaceTerm *t, Number d) {
   if (d.state != KNOWN || !t->imm) return (Number){0};
   int64_t step = t->imm < 0 ? -t->imm : t->imm, away = t->imm < 0 ? d.value : -d.value;
@@ -93,12 +93,12 @@ static Number evaluate(const Block *b, uint32_t i) {
   return x.state == KNOWN && y.state == KNOWN ? of_two(t, x.value, y.value) : (Number){0};
 }
 
-// --- which thread accesses which byte: its number, from 1 on; 0: none ---
+// --- which thread accesses which byte: the thread's number, from 1; 0: none ---
 
 enum { SEVERAL = -1 };
 typedef struct Bytes {
   int32_t writer[WINDOW], reader[WINDOW];
-  uint32_t from, to;  // that are not 0
+  uint32_t from, to;  // the range of nonzero elements
 } Bytes;
 
 static void clear(Bytes *m) {
@@ -110,7 +110,7 @@ static void clear(Bytes *m) {
   m->to = 0;
 }
 
-// false: another thread accesses one of them, and one of the two writes.
+// false: another thread accesses one of these bytes, and one of the two accesses writes.
 static bool take(Bytes *m, uint32_t at, uint32_t bytes, int32_t thread, bool writes) {
   m->from = MIN(m->from, at);
   m->to = MAX(m->to, at + bytes);
@@ -123,7 +123,7 @@ static bool take(Bytes *m, uint32_t at, uint32_t bytes, int32_t thread, bool wri
   return true;
 }
 
-// Is the access made? A limit that is not known may hold.
+// Whether the access is made. A limit that is not known is assumed to hold.
 static bool is_made(const Block *b, const RaceReach *r) {
   for (unsigned i = 0; i < r->nlimits; i++) {
     Number less = b->numbers[r->limits[i].less], than = b->numbers[r->limits[i].than];

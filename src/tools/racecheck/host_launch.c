@@ -1,5 +1,5 @@
-// What racecheck tells a launch: the entries of the memory that its parameters point to, its
-// number, and the launches and copies that nothing orders before it.
+// Fills in racecheck's part of a launch record: the entries of the memory that its parameters point
+// to, its number, and the launches and copies that are unordered with it.
 #include "tools/racecheck/host.h"
 
 enum { SHARED_LEAST = 1 << 20, SHARED_MOST = 256 << 20 };  // bytes of entries for shared memory
@@ -39,7 +39,7 @@ static bool is_concurrent(const WovenKernel *code, const SessionLaunch *l) {
          race_kernel(code)->lets;
 }
 
-// May this launch, or one beside it, write to the allocation?
+// Whether this launch, or a concurrent one, may write to the allocation.
 static bool is_written(const WovenKernel *code, const SessionLaunch *l, const SessionParams *params,
                        uint64_t base) {
   WgMemoryRange r;
@@ -57,7 +57,7 @@ static const RaceReaches *reaches_of(const RaceKernel *k, uint32_t fact) {
   return fact - k->first_fact < k->nreaches ? &k->reaches[fact - k->first_fact] : &none;
 }
 
-// All accesses to the allocation are known, and each thread only accesses bytes of its own.
+// Whether all accesses to the allocation are known, and each thread only accesses bytes of its own.
 static bool is_private(const WovenKernel *code, uint32_t fact, const SessionParams *params,
                        const SessionLaunch *l, uint64_t base) {
   enum { MOST = 16 };
@@ -164,7 +164,8 @@ static void choose_layout(const WovenKernel *code, const SessionLaunch *l, WgRac
   out->barriers = ((1ull << barriers) - 1) << (at + syncs);
 }
 
-// Blocks with the same number modulo shared_slots share entries; one of another block is ignored.
+// Blocks whose numbers are equal modulo shared_slots share entries; entries of another block are
+// ignored.
 static void give_shared(RaceDevice *r, const WovenKernel *code, const SessionLaunch *l,
                         WgRaceRecord *out) {
   const RaceKernel *k = race_kernel(code);
@@ -190,8 +191,8 @@ static void give_shared(RaceDevice *r, const WovenKernel *code, const SessionLau
   out->shared_slots = (uint32_t)MIN(r->shared_bytes / stride, blocks);
 }
 
-// Fills in the launches that nothing orders before this one, and its own identity. number 0: it
-// leaves no entries.
+// Fills in the launches that are unordered with this one, and its own identity. number 0: it leaves
+// no entries.
 static void fill_order(RaceDevice *r, const ToolLaunch *t, uint32_t number, WgRaceRecord *out) {
   const SessionLaunch *l = t->shape;
   const WovenKernel *code = session_kernel_code(t->kernel);
@@ -230,7 +231,7 @@ static void fill(RaceDevice *r, const WovenKernel *code, const SessionLaunch *l,
   out->serial = ++last_serial;
 }
 
-// A captured launch gets its number when its graph is launched, if it runs once in it.
+// A captured launch gets its number when its graph is launched, if it runs once in the graph.
 void race_facts(ToolDevice *d, ToolLaunch *t) {
   const WovenKernel *code = session_kernel_code(t->kernel);
   const RaceKernel *k = race_kernel(code);

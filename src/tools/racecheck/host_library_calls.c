@@ -1,5 +1,5 @@
-// Calls of CUDA's mathematical libraries: each operand leaves entries as a copy does that reads or
-// writes it. Of a triangle all elements would count, so that it is left out.
+// Calls of CUDA's mathematical libraries: each operand leaves entries like a copy that reads or
+// writes it. A triangular operand is left out, since all elements of its matrix would count.
 #include "session/order.h"
 #include "tools/racecheck/host.h"
 

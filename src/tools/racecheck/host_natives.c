@@ -4,8 +4,9 @@
 
 #include "tools/racecheck/probe_access.c"
 
+// Whether these are the entries of all words of an access at `offset`, of 8 or 16 bytes each.
 // Arguments come from registers of the program: only memory that its kernels could reach is
-// touched. These are the entries of all words of an access at `offset`, of 8 or 16 bytes each.
+// accessed.
 static bool are_entries(uint64_t entries, uint64_t offset, uint32_t what) {
   uint64_t first = offset & ~3ull, words = (what & WG_RACE_ACCESS_BYTES) / 4 + 3;
   return vgpu_kernel_reaches(entries + first * 2, words * 16) &&

@@ -1,5 +1,5 @@
-// Numbers of launches and copies in entries. There are 511, in two halves: before a half is used
-// again all entries are cleared, while no launch runs that has a number of it.
+// Numbers of launches and copies in entries. There are 511, in two halves. Before a half is reused,
+// all entries are cleared; at that time no launch with a number of that half may be running.
 #include "tools/racecheck/host.h"
 
 #include <sys/mman.h>

@@ -1,13 +1,14 @@
-// One block stands for all: executes the steps of weave_rehearsal.c for every thread of a block,
-// from barrier to barrier, and keeps who accesses which bytes of shared memory. If no two threads
-// race here, none do on the device, and nothing has to be checked there.
+// Rehearses one block for all: executes the steps of weave_rehearsal.c for every thread of a block,
+// from barrier to barrier, and records which thread accesses which bytes of shared memory. If no
+// two threads race here, none do on the device, and nothing needs a check there.
 //
-// Whatever may happen counts as if it did: an access whose guard is not known is made, and of a
-// branch that depends on data both ways are taken, up to where they meet again. Where a thread may
-// end it goes on. Where an address is not known, or how often a loop turns, nothing is.
+// Everything that may happen is assumed to happen. An access whose guard is not known is made. A
+// branch that depends on data is followed both ways, up to the reconvergence point. A thread that
+// may end goes on. If an address or a number of iterations is not known, the rehearsal fails.
 #include "tools/racecheck/host.h"
 
-// Steps for one question, and for all of them; questions that may fail for one kernel.
+// Limits on steps: for one question, and for all questions; limit on failed questions of one
+// kernel.
 enum { MOST_AT_ONCE = 1 << 24, MOST_IN_ALL = 1 << 28, MOST_FAILURES = 4 };
 enum { MOST_THREADS = 1024, MOST_NESTED = 6 };
 static uint32_t spent;
@@ -19,7 +20,7 @@ typedef struct Value {
   bool known;
 } Value;
 
-// A copy that is not waited for; group: how many were committed before
+// A copy that was not waited for; group: how many groups were committed before
 typedef struct Copy {
   uint32_t first, cells, group;
 } Copy;
@@ -33,8 +34,8 @@ typedef struct Thread {
   VEC(Copy) copies;
 } Thread;
 
-// Who accesses `unit` bytes in this interval: a number of a thread, SEVERAL, 0: nobody. copy: a
-// copy that was asked for, in whatever interval.
+// The threads that access `unit` bytes in this interval: a thread's number, SEVERAL, 0: none. copy:
+// the thread that issued a pending copy, in any interval.
 enum { SEVERAL = UINT16_MAX };
 typedef struct Cell {
   uint32_t interval;
@@ -162,8 +163,8 @@ static Value of_numbers(const RaceStep *s, uint64_t a, uint64_t b, uint64_t c, u
   }
 }
 
-// Sums with an address of a variable; everything else that is done with one is not followed, since
-// its number is not known.
+// Sums with the address of a variable. All other operations on an address give an unknown value,
+// since its number is not known.
 static Value of_addresses(const RaceStep *s, Value a, Value b, Value c) {
   unsigned bits = s->bits;
   switch ((RaceStepOp)s->op) {
@@ -203,7 +204,7 @@ static Value computed(const Rehearsal *h, const Thread *t, const RaceStep *s) {
                     bits);
     case RACE_DO_SELECT: return v[2].known ? (v[2].bits ? v[0] : v[1]) : unknown;
     case RACE_DO_COMPARE: return compare(s, v[0], v[1], v[2]);
-    case RACE_DO_AND:  // one operand may decide
+    case RACE_DO_AND:  // one operand may determine the result
       for (int i = 0; i < 2; i++)
         if (v[i].known && !v[i].object && !v[i].bits) return v[i];
       break;
@@ -260,7 +261,7 @@ static bool ask_for_copy(Rehearsal *h, Thread *t, uint32_t first, uint32_t cells
   return true;
 }
 
-// Copies of groups before `group` are there: from now on this thread has written them.
+// Copies of groups before `group` are complete: from now on they count as writes of this thread.
 static void wait_for_copies(Rehearsal *h, Thread *t, uint32_t group) {
   uint32_t kept = 0;
   for (uint32_t n = 0; n < t->copies.len; n++) {
@@ -319,7 +320,7 @@ static bool is_same(const Value *a, const Value *b) {
 
 static State run(Rehearsal *h, Thread *t, uint32_t until, unsigned nested);
 
-// Both ways of a branch whose condition is not known, up to where they meet.
+// Follows both ways of a branch whose condition is not known, up to the reconvergence point.
 static State run_both(Rehearsal *h, Thread *t, const RaceStep *s, unsigned nested) {
   const RaceRehearsal *r = h->r;
   uint32_t here = (uint32_t)(s - r->steps);
@@ -348,7 +349,7 @@ static State run_both(Rehearsal *h, Thread *t, const RaceStep *s, unsigned neste
   return first == ENDED && second == ENDED ? ENDED : ARRIVED;
 }
 
-// Barriers, waits and commits. FAILED: it depends on data whether they come
+// Barriers, waits and commits. FAILED: they depend on data
 static State follow_order(Rehearsal *h, Thread *t, const RaceStep *s, unsigned nested) {
   if (nested) return FAILED;
   switch ((RaceStepOp)s->op) {
@@ -364,7 +365,7 @@ static State follow_order(Rehearsal *h, Thread *t, const RaceStep *s, unsigned n
   return ARRIVED;
 }
 
-// From t->next on. ARRIVED: at `until`
+// Runs from t->next on. ARRIVED: it has reached `until`
 static State run(Rehearsal *h, Thread *t, uint32_t until, unsigned nested) {
   while (t->next != until) {
     const RaceStep *s = &h->r->steps[t->next];
@@ -401,7 +402,7 @@ static State run(Rehearsal *h, Thread *t, uint32_t until, unsigned nested) {
 
 // --- the block ---
 
-// All threads up to the next barrier; false: a race, or not known. *more: some wait there
+// Runs all threads to the next barrier; false: a race, or not known. *more: some threads wait there
 static bool run_interval(Rehearsal *h, bool *more) {
   int64_t barrier = -1;
   *more = false;

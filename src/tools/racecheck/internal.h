@@ -1,5 +1,5 @@
-// racecheck: what the files of the pass share. docs/racecheck.md says what is kept of each access
-// and what is a race.
+// racecheck: declarations that the pass's files share. docs/racecheck.md says what is kept of each
+// access and what is a race.
 #ifndef WG_RACECHECK_INTERNAL_H
 #define WG_RACECHECK_INTERNAL_H
 
@@ -7,7 +7,7 @@
 #include "tools/racecheck/abi.h"
 #include "tools/racecheck/kernel.h"
 
-// Where the entries of an address are found.
+// How the entries of an address are found.
 typedef enum {
   RACE_NOWHERE,         // memory no other thread writes: constants, parameters, the thread's own
   RACE_PARAM,           // the allocation a kernel parameter points into: in the launch record
@@ -15,41 +15,40 @@ typedef enum {
   RACE_SHARED_MEMORY,   // the block's
   RACE_CLUSTER_MEMORY,  // … or another's of its cluster
 } RacePlaceKind;
-// Several bytes, as many as a register says: tools/racecheck/weave_async.c
+// A range of bytes, whose length is in a register: tools/racecheck/weave_async.c
 typedef enum {
   RACE_RANGE_NONE,
   RACE_RANGE_KEEP,    // its entry is kept
   RACE_RANGE_LOOK,    // it is only compared with the entries
-  RACE_RANGE_MATRIX,  // … where a descriptor says
+  RACE_RANGE_MATRIX,  // … the range is given by a descriptor
   RACE_RANGE_GLOBAL,  // its entry is kept, in global memory
 } RaceRange;
 typedef struct RaceAccess {
   uint32_t instr;
-  uint32_t source;  // the instruction that makes it, if it is looked at elsewhere; 0: that one
+  uint32_t source;  // the instruction that makes the access, if checked at another one; 0: the same
   RaceRange range;
   const PtxOperand *address;
-  // bytes of a range; without a range: of `bytes` only so many are read. NULL: all
+  // bytes of a range; without a range: only so many of `bytes` are read. NULL: all
   const PtxOperand *size;
   const PtxOperand *ignored;  // a predicate: nothing is read; NULL: none
   uint32_t bytes, flags;      // WG_RACE_WRITE …
-  // a store: the thread has read it just before, which is not looked at, or stores something else
-  // later: no other thread writes the same
+  // a store: the thread has read the bytes just before, and that read is not checked; or the thread
+  // stores another value later. So no other thread writes the same value
   bool reads_too;
-  bool gone;       // another access says the same, or it cannot race
-  bool unread;     // a write to shared memory: no thread reads there between the same two barriers
+  bool gone;       // another access covers it, or it cannot race
+  bool unread;     // a write to shared memory that no thread reads in the same barrier interval
   bool same;       // tools/racecheck/weave_repeated.c: its address is still in its register
-  uint32_t lanes;  // matrices: so many lanes of a warp access a line of `bytes` each; 0: every lane
-  // … the distance between two lines of a tile: `apart` elements of `apart_bits` bits; where apart
-  // is NULL, apart_bits bits; where both are 0, each lane has an address of its own
+  uint32_t lanes;  // matrices: this many lanes access a line of `bytes` each; 0: every lane
+  // … the distance between two lines of a tile: `apart` elements of `apart_bits` bits; apart NULL:
+  // apart_bits bits; both 0: each lane has an address of its own
   const PtxOperand *apart;
   uint32_t apart_bits;
-  bool is_shared_space;  // the instruction says .shared; else the address is global or generic
+  bool is_shared_space;  // the instruction has .shared; else the address is global or generic
   RacePlaceKind place;
   uint32_t fact_at;   // PARAM: base, size, entries in the record
   uint32_t group_at;  // SHARED_MEMORY: the word of its RaceGroup in the record; 0: none
   uint32_t site;      // of the kernel's
-  // a bit of RaceCheck.once: it was looked at since the loop was entered; 0: it is looked at every
-  // time
+  // a bit of RaceCheck.once: it was checked since the loop was entered; 0: it is checked every time
   uint32_t once;
 } RaceAccess;
 
@@ -60,30 +59,30 @@ typedef struct RaceCheck {  // one kernel
   VEC(WeaveFact) facts;
   VEC(RaceGroup) shared_groups;
   uint32_t first_site;  // of the module's
-  uint32_t record;      // where the WgRaceRecord is
+  uint32_t record;      // offset of the WgRaceRecord
   uint32_t same_from;   // tools/racecheck/weave_repeated.c
   bool uses_shared, looks_up, stores_anywhere, calls, writes_strong;
-  // a call of something that accesses memory and is not looked into; NULL: none
+  // a call of a function that accesses memory and is not followed; NULL: none
   const PtxInstr *unseen;
-  // something is done later than where it stands; in global memory
+  // some access is performed later than it is issued; some in global memory
   bool has_async, has_global_async;
   PtxReg *row[4], *row_half;  // tools/racecheck/weave_row.c; NULL: not needed yet
   PtxReg *groups[2];          // of cp.async, of bulk copies: clocks of the last commits
-  // bounds: WgRaceSlot.released
+  // bounds: whether WgRaceSlot.released is kept
   bool has_clock, bounds, has_syncs, has_clusters, waits, lets, tells_host;
-  PtxReg *phase;  // of the barrier of the cluster, from 1 on
-  // blocks of the cluster, less 1, where WG_RACE_ACCESS has them; 0: none, or they are not side by
-  // side in x
+  PtxReg *phase;  // number of the phase of the cluster's barrier, from 1
+  // blocks of the cluster, less 1, at their position in WG_RACE_ACCESS; 0: no cluster, or its
+  // blocks are not consecutive in x
   PtxReg *cluster;
   PtxReg *me, *first, *shared_at, *fences, *knows;
-  // The thread as entries of shared memory have it, where barriers order one memory only
-  // (wg_barrier_orders); NULL: as `me`
+  // The thread's entry for shared memory, if some barriers order only one memory
+  // (wg_barrier_orders); NULL: `me` serves for both
   PtxReg *me_shared;
   bool splits_memories;
   PtxReg *once;
   PtxReg *cache_base, *cache_size, *cache_entries;
-  // Where machine code is made: accesses of a block that need a closer look wait for its end. A bit
-  // for each; how many there are since the last look; what they left.
+  // For code that becomes machine code: accesses of a block that need a full check wait for its
+  // end. waiting: a bit for each; nwaiting: how many since the last check; waiting_at: their data.
   bool defers;
   PtxReg *waiting;
   uint32_t nwaiting;
@@ -95,38 +94,38 @@ RaceKernel *race_kernel_of(const Body *b);
 // --- tools/racecheck/weave_plan.c ---
 void race_plan(RaceCheck *k);
 bool race_is_strong(const PtxInstr *in);
-bool race_orders(const PtxInstr *in);  // it can order accesses, of this thread or of others
-// --- tools/racecheck/weave_calls.c: what the functions of the program do, before passes change
-// them ---
+bool race_orders(const PtxInstr *in);  // it may order accesses, of this thread or of others
+// --- tools/racecheck/weave_calls.c: effects of the program's functions, before passes change them
+// ---
 void race_survey_calls(Program *p);
-// after it nothing is known about the order of accesses
+// after the call, nothing is known about the order of accesses
 bool race_call_orders(const PtxInstr *call);
 bool race_call_accesses(const PtxInstr *call);  // it may access memory of other threads
 // --- tools/racecheck/weave_intervals.c ---
 typedef struct RaceIntervals RaceIntervals;
-// accesses to shared memory that cannot race are gone. NULL: nothing is known
+// marks accesses to shared memory that cannot race as gone. NULL: nothing is known
 RaceIntervals *race_intervals(RaceCheck *k);
-void race_find_unread(RaceCheck *k, RaceIntervals *v);  // with those that are left
+void race_find_unread(RaceCheck *k, RaceIntervals *v);  // among the accesses that are left
 void race_find_groups(RaceCheck *k, RaceIntervals *v);
 // --- tools/racecheck/weave_rehearsal.c ---
 const RaceRehearsal *race_take_apart(RaceCheck *k);  // NULL: one block cannot stand for all
 void race_group_rest(RaceCheck *k, const RaceRehearsal *r);
 // --- tools/racecheck/weave_repeated.c ---
-void race_join_same(RaceCheck *k);       // accesses that need not be looked at are gone
-bool race_is_order(const PtxInstr *in);  // behind it accesses may be ordered
+void race_join_same(RaceCheck *k);       // marks redundant accesses as gone
+bool race_is_order(const PtxInstr *in);  // may order accesses before it and after it
 bool race_writes_sum(const RaceCheck *k, const RaceAccess *a);
 bool race_writes_register(PtxInstr *in, const PtxReg *reg);
-bool race_same_address(const RaceAccess *a, const RaceAccess *b);  // of one register each
+bool race_same_address(const RaceAccess *a, const RaceAccess *b);  // by one register each
 // --- tools/racecheck/weave_masked_reads.c ---
-void race_move_masked_reads(RaceCheck *k);  // to the guarded stores that use them
+void race_move_masked_reads(RaceCheck *k);  // to the guarded stores that use their values
 // --- tools/racecheck/weave_loop_invariant.c ---
-void race_find_once(RaceCheck *k);  // accesses that are looked at once in a loop
+void race_find_once(RaceCheck *k);  // accesses that need one check per execution of a loop
 // --- tools/racecheck/weave_disjoint.c ---
-// facts of pointers, and groups, whose threads may each have bytes of their own
+// the facts of pointers, and the groups, where each thread may only access bytes of its own
 void race_find_private(RaceCheck *k);
 // --- tools/racecheck/weave_access.c ---
 void race_access(RaceCheck *k, const RaceAccess *a);
-void race_look(RaceCheck *k, Code *c);                                  // at what waits
+void race_look(RaceCheck *k, Code *c);                                  // at waiting accesses
 void race_load(const RaceCheck *k, Code *c, PtxReg *to, size_t field);  // of the WgRaceRecord
 #define RACE_LOAD(k, c, to, field) race_load((k), (c), (to), offsetof(WgRaceRecord, field))
 // --- tools/racecheck/weave_async.c ---
@@ -136,18 +135,18 @@ void race_plan_async(RaceCheck *k, uint32_t i);
 void race_join_products(RaceCheck *k);  // of wgmma
 void race_range(RaceCheck *k, const RaceAccess *a);
 // --- tools/racecheck/weave_annotations.c ---
-bool race_says(const RaceCheck *k, uint32_t i);  // that races on some bytes are meant
+bool race_says(const RaceCheck *k, uint32_t i);  // declares races on some bytes as intended
 void race_said(RaceCheck *k, uint32_t i);
 // Which memory a barrier of the block orders: RACE_ORDERS_…
 enum { RACE_ORDERS_SHARED = 1, RACE_ORDERS_GLOBAL = 2, RACE_ORDERS_ALL = 3 };
 unsigned race_barrier_memory(const RaceCheck *k, uint32_t i);
 // --- tools/racecheck/weave_order.c ---
 bool race_is_matrix(const PtxInstr *in);           // lanes of a warp access a matrix together
-void race_order_before(RaceCheck *k, uint32_t i);  // what they all have done before
-void race_order(RaceCheck *k, uint32_t i);  // barriers, fences, what tells another thread something
+void race_order_before(RaceCheck *k, uint32_t i);  // orders the earlier accesses of all lanes
+void race_order(RaceCheck *k, uint32_t i);         // barriers, fences, signals to other threads
 // a copy that completes on this mbarrier
 void race_completes(RaceCheck *k, Code *c, const PtxOperand *barrier);
-// A strong access in a kernel with clocks: before it tells, after it takes.
+// A strong access in a kernel with clocks: releases before it, acquires after it.
 void race_tells(RaceCheck *k, const RaceAccess *a);
 
 #endif

@@ -1,4 +1,4 @@
-// What racecheck's pass leaves for its half inside the program.
+// Data that racecheck's pass hands to its half inside the program.
 #ifndef WG_RACECHECK_KERNEL_H
 #define WG_RACECHECK_KERNEL_H
 
@@ -15,7 +15,7 @@ enum { RACE_FULL = 1 };  // of WeavePlan.tool_options: --race=full, two entries 
 typedef enum {
   RACE_ANYTHING,
   RACE_NUMBER,     // imm
-  RACE_PARAMETER,  // `bytes` at b of parameter a; imm: where in the buffer of all
+  RACE_PARAMETER,  // `bytes` at b of parameter a; imm: offset in the buffer of all parameters
   RACE_COORDINATE,
   RACE_EXTENT,  // imm: %tid x y z, %ctaid x y z; %ntid, %nctaid
   RACE_ADD,
@@ -29,15 +29,15 @@ typedef enum {
   RACE_SIGN_EXTENDED,
   RACE_ZERO_EXTENDED,  // a, from 32 bits to 64
   RACE_MERGE,          // a or b
-  // iterations of a loop, which continues after iteration k while a + k * imm is … (bytes:
-  // RACE_UNTIL …)
+  // the iterations of a loop that continues after iteration k while a + k * imm satisfies a
+  // condition (bytes: RACE_UNTIL …)
   RACE_COUNT,
   // a + imm * (0 … b - 1). bytes: RACE_FEWER: the last iteration does not count; RACE_EVERY_TURN
   RACE_STEPS,
-  RACE_STRIDES,  // a + b * (0 …), where b stays the same in the loop; bytes: RACE_EVERY_TURN
+  RACE_STRIDES,  // a + b * (0 …), where b is constant in the loop; bytes: RACE_EVERY_TURN
 } RaceTermOp;
 enum { RACE_FEWER = 1, RACE_EVERY_TURN = 2 };     // the step is made in every iteration
-enum { RACE_UNTIL = 1, RACE_BELOW, RACE_UP_TO };  // … not 0; still away from 0; not beyond 0
+enum { RACE_UNTIL = 1, RACE_BELOW, RACE_UP_TO };  // … is not 0; has not reached 0; has not passed 0
 typedef struct RaceTerm {
   uint8_t op, bytes, loop;
   uint16_t a, b;
@@ -65,13 +65,13 @@ typedef struct RaceGroup {
   uint32_t record_offset;
   uint32_t same_loops;  // by number: loops that all threads of a block execute in lockstep
   RaceReaches reaches;
-  bool needs_rehearsal;  // threads may race with bytes of their own: copies that are done later
+  bool needs_rehearsal;  // threads may race on bytes of their own: by copies performed later
 } RaceGroup;
 
-// What decides which bytes of shared memory a thread accesses and when: the kernel without all
-// else (weave_rehearsal.c). The host executes it for one block (host_rehearsal.c).
+// The part of a kernel that decides which bytes of shared memory a thread accesses, and when
+// (weave_rehearsal.c). The host executes it for one block (host_rehearsal.c).
 typedef enum {
-  RACE_DO_LOSE,  // `to` is not known any more
+  RACE_DO_LOSE,  // `to` becomes unknown
   RACE_DO_MOVE,
   RACE_DO_CONVERT,  // from `from_bits`
   RACE_DO_ADD,
@@ -97,7 +97,7 @@ typedef enum {
   RACE_DO_END,
   RACE_DO_BARRIER,
   RACE_DO_COMMIT,
-  RACE_DO_WAIT,  // operand 0: how many groups may be left
+  RACE_DO_WAIT,  // operand 0: how many groups may stay pending
   RACE_DO_WAIT_ALL,
   RACE_DO_ACCESS,  // operand 0: the address; 1: the distance of lines
   RACE_DO_COPY,    // … that is performed later
@@ -118,7 +118,7 @@ typedef enum {
   RACE_OPD_REGISTER,   // n
   RACE_OPD_NUMBER,     // imm
   RACE_OPD_PARAMETER,  // n: of RaceRehearsal.params
-  RACE_OPD_VARIABLE,   // n: of shared memory; imm: where in it
+  RACE_OPD_VARIABLE,   // n: of shared memory; imm: offset in it
   RACE_OPD_THREAD,     // n: 0 to 2: x, y, z
   RACE_OPD_BLOCK_DIM,
   RACE_OPD_GRID_DIM,
@@ -133,35 +133,35 @@ typedef struct RaceOperand {
 } RaceOperand;
 typedef struct RaceStep {
   uint8_t op, bits, from_bits, flags, compare;
-  uint8_t lanes;        // ACCESS: so many lanes of a warp access a line each; 0: every lane
+  uint8_t lanes;        // ACCESS: this many lanes of a warp access a line each; 0: every lane
   uint16_t to;          // register
   uint32_t bytes;       // ACCESS, COPY
-  uint32_t jump, join;  // JUMP; join: where both ways meet again; UINT32_MAX: nowhere
+  uint32_t jump, join;  // JUMP; join: the reconvergence point; UINT32_MAX: there is none
   RaceOperand guard;    // NONE: always
   RaceOperand operand[4];
 } RaceStep;
 typedef struct RaceParam {  // `bytes` at `at` of parameter `param`; buffer_at: in the buffer of all
   uint32_t param, at, buffer_at, bytes;
 } RaceParam;
-// Where a variable of shared memory is put; size 0: it has as much as the launch gives
+// The position of a variable of shared memory; size 0: the launch decides its size
 typedef struct RaceVariable {
   uint32_t at, size;
 } RaceVariable;
 enum { RACE_MOST_VARIABLES = 30, RACE_MOST_PARAMS = 40 };
 typedef struct RaceRehearsal {
   const RaceStep *steps;
-  uint32_t nsteps, nregs, unit;  // unit: all accesses are of multiples of so many bytes
+  uint32_t nsteps, nregs, unit;  // unit: all accesses are of multiples of this many bytes
   RaceVariable variables[RACE_MOST_VARIABLES];
   RaceParam params[RACE_MOST_PARAMS];
   uint32_t nvariables, nparams, bytes;  // bytes: of all variables that have a size
-  bool uses_grid;                       // its dimensions
+  bool uses_grid;                       // the grid's dimensions
   uint64_t hash;
 } RaceRehearsal;
 
 typedef struct RaceKernel {  // WovenKernel.tool_data
   uint32_t record_at;        // of the WgRaceRecord in its launch record; 0: nothing to check
   uint32_t first_site;
-  uint32_t shared;  // bytes of shared memory that it knows of, plus 1; 0: it uses none
+  uint32_t shared;  // bytes of shared memory known to the pass, plus 1; 0: it uses none
   const RaceTerm *terms;
   uint32_t nterms;
   const RaceGroup *groups;
@@ -169,10 +169,10 @@ typedef struct RaceKernel {  // WovenKernel.tool_data
   const RaceRehearsal *rehearsal;  // NULL: the block cannot be rehearsed
   const RaceReaches *reaches;      // by fact, from number first_fact of WovenKernel.facts on
   uint32_t first_fact, nreaches;
-  bool by_facts;  // if all its facts are zero there is nothing to check
+  bool by_facts;  // if all its facts are zero, there is nothing to check
   bool clock, bounds, syncs;
-  bool looks_up, stores_anywhere;  // … addresses in the table of allocations; there
-  bool lets;                       // the launch behind it begin before it has ended
+  bool looks_up, stores_anywhere;  // … addresses in the table of allocations; through these
+  bool lets;                       // it lets the next launch begin before it has ended
   const char *unseen;              // a function it calls that has no checks; NULL: none
 } RaceKernel;
 

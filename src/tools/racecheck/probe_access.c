@@ -1,7 +1,7 @@
-// racecheck: one access meets what is known of the last ones to the same word.
+// racecheck: compares one access with the entries of the same word.
 #include "tools/racecheck/probe_core.h"
 
-// high: of value, what is behind the first 8 bytes.
+// high: the part of the value after the first 8 bytes.
 uint64_t wg_race_check(uint64_t entries, uint64_t offset, uint64_t address, uint32_t what,
                        uint64_t value, uint64_t high, uint64_t me, uint32_t layout, uint32_t first,
                        uint64_t unordered, uint64_t knows, uint64_t slots, uint32_t serial);
@@ -26,8 +26,8 @@ DEVICE uint64_t race_of_lane(uint32_t lanes, uint64_t value, uint32_t lane) {
          (uint64_t)device_read_lane(lanes, (uint32_t)(value >> 32), lane) << 32;
 }
 
-// Lanes that write to one address at once would swap its entry one after the other: the first of
-// them does it, and stands for the entry that the others find.
+// If several lanes write to one address at once, they would replace its entry one after the other.
+// Only the first of them does so, and its entry stands for the one that the others would find.
 DEVICE uint64_t race_check_lanes(const RaceTouch *a, uint64_t me, const RaceThread *of) {
   uint64_t entries = a->entries, offset = a->offset, address = a->address;
   uint32_t what = a->what;
@@ -39,7 +39,7 @@ DEVICE uint64_t race_check_lanes(const RaceTouch *a, uint64_t me, const RaceThre
   uint64_t its = race_of_lane(lanes, mine, leader), its_at = race_of_lane(lanes, at, leader),
            its_low = race_of_lane(lanes, value.low, leader),
            its_high = race_of_lane(lanes, value.high, leader);
-  uint32_t its_what = device_read_lane(lanes, what, leader);  // all lanes reach all of these
+  uint32_t its_what = device_read_lane(lanes, what, leader);  // all lanes execute all of these
   int same = at == its_at && what == its_what;
   uint32_t strong_write = (WG_RACE_STRONG | WG_RACE_WRITE) << WG_RACE_ACCESS_FLAGS_AT,
            alike = device_ballot(lanes, same);
@@ -92,9 +92,9 @@ DEVICE void race_look(const WgRaceRecord *r, const WgRaceWaiting *w, uint64_t me
                      r->launches, knows, slots, r->serial, there.low, there.high);
 }
 
-// Machine code pays for every call that is out of line and for its arguments: there is one for all
-// accesses of a basic block. record: of a WgRaceRecord. which: a bit for each that waits.
-// me_shared: what `me` is for shared memory.
+// Machine code pays for every call and for its arguments: there is one call for all accesses of a
+// basic block. record: address of a WgRaceRecord. which: a bit for each waiting access. me_shared:
+// as `me`, for shared memory.
 void wg_race_access(uint64_t record, uint64_t waiting, uint32_t which, uint64_t me,
                     uint64_t me_shared, uint64_t knows);
 __attribute__((noinline)) void wg_race_access(uint64_t record, uint64_t waiting, uint32_t which,
@@ -109,8 +109,8 @@ __attribute__((noinline)) void wg_race_access(uint64_t record, uint64_t waiting,
 }
 #endif
 
-// The program says that races on these bytes are intended. A word counts as a whole, even if only a
-// part of it is named.
+// Marks bytes on which the program intends races. A word is marked as a whole, even if the range
+// has only a part of it.
 uint32_t wg_race_benign(uint64_t entries, uint64_t offset, uint64_t bytes, uint32_t pairs);
 __attribute__((noinline)) uint32_t wg_race_benign(uint64_t entries, uint64_t offset, uint64_t bytes,
                                                   uint32_t pairs) {

@@ -1,8 +1,8 @@
-// racecheck: what is done later than where it stands, and by another way to memory.
+// racecheck: accesses that are performed later than they are issued, and through another proxy.
 #include "tools/racecheck/probe_core.h"
 
-// Copies of more than COARSE bytes are looked at in one word of each PIECE: one thread asks for
-// them, and what meets them mostly meets all of it.
+// Copies of more than COARSE bytes are checked in one word of each PIECE: one thread issues the
+// copy, and conflicting accesses mostly cover all of it.
 enum { CHUNK = 64, COARSE = 512, PIECE = 32 };
 typedef struct Pieces {
   uint32_t apart, bytes;
@@ -11,15 +11,15 @@ DEVICE Pieces pieces_of(uint32_t bytes) {
   return bytes > COARSE ? (Pieces){PIECE, 4} : (Pieces){CHUNK, CHUNK};
 }
 
-// Bytes of shared memory, of an access that is done at some time from now on. The entry it races
-// with, or 0. stride: of entries, 4 for each byte there is.
+// Checks bytes of shared memory for an access that is performed at some time from now on. Returns
+// the entry it races with, or 0. stride: bytes of entries, 4 for each byte of memory.
 uint64_t wg_race_range(uint64_t entries, uint64_t offset, uint32_t bytes, uint32_t stride,
                        uint32_t what, uint64_t me, uint32_t layout, uint32_t first, uint64_t knows);
 __attribute__((noinline)) uint64_t wg_race_range(uint64_t entries, uint64_t offset, uint32_t bytes,
                                                  uint32_t stride, uint32_t what, uint64_t me,
                                                  uint32_t layout, uint32_t first, uint64_t knows) {
   uint64_t found = 0;
-  // of another block of the cluster
+  // the memory of another block of the cluster
   if (offset >= stride / 4 || bytes > stride / 4 - offset) return 0;
   Pieces p = pieces_of(bytes);
   for (uint32_t at = 0; at < bytes; at += p.apart) {
@@ -33,7 +33,7 @@ __attribute__((noinline)) uint64_t wg_race_range(uint64_t entries, uint64_t offs
   return found;
 }
 
-// The same in global memory, in the allocation that the address is in: a WgMemoryRange.
+// The same for global memory, in the allocation that contains the address: a WgMemoryRange.
 uint64_t wg_race_global_range(uint64_t range, uint64_t address, uint32_t bytes, uint32_t what,
                               uint64_t me, uint32_t layout, uint32_t first, uint64_t unordered,
                               uint64_t knows);
@@ -59,8 +59,8 @@ __attribute__((noinline)) uint64_t wg_race_global_range(uint64_t range, uint64_t
   return found;
 }
 
-// A fence between the proxies: the moment of the last one of the block is kept, counted in
-// barriers. Whose it was is not: any counts for all, which misses some that are missing.
+// A fence between the proxies: keeps the moment of the block's last one, counted in barriers. The
+// thread is not kept: a fence of any thread counts for all, which hides some missing fences.
 DEVICE uint64_t *race_proxy(uint64_t slots, uint32_t serial, uint32_t first) {
   return &race_slot(slots, serial, (uint64_t)WG_RACE_MEET_PROXY << 32 ^ first)->clock;
 }
@@ -75,7 +75,8 @@ __attribute__((noinline)) uint32_t wg_race_proxied(uint64_t slots, uint32_t seri
   return 0;
 }
 
-// The asynchronous proxy reads these bytes. A write of this block behind the last such fence, or 0.
+// The asynchronous proxy reads these bytes. Returns a write of this block after the last such
+// fence, or 0.
 uint64_t wg_race_unfenced(uint64_t entries, uint64_t offset, uint32_t bytes, uint32_t stride,
                           uint64_t slots, uint32_t serial, uint64_t me, uint32_t layout,
                           uint32_t first);
@@ -98,7 +99,7 @@ __attribute__((noinline)) uint64_t wg_race_unfenced(uint64_t entries, uint64_t o
   return 0;
 }
 
-// --- who waits ---
+// --- waiting for copies ---
 
 // A copy was issued that completes on an mbarrier: a thread that sees its next phase knows the copy
 // is done.
@@ -118,13 +119,13 @@ __attribute__((noinline)) uint32_t wg_race_issued(uint64_t slots, uint32_t seria
   return 0;
 }
 
-// groups: clocks when the last four groups of copies were committed, the last one's lowest.
+// groups: clocks at the commits of the last four groups of copies, the latest lowest.
 uint64_t wg_race_commit(uint64_t groups, uint64_t me, uint32_t layout);
 __attribute__((noinline)) uint64_t wg_race_commit(uint64_t groups, uint64_t me, uint32_t layout) {
   return groups << 16 | (race_view(me, layout).clock & 0xffff);
 }
 
-// All but the last n groups are done; more than 3: all are, as far as we know.
+// All groups except the last n are complete; n > 3: all groups are assumed complete.
 uint64_t wg_race_waited(uint64_t groups, uint32_t n, uint64_t me, uint32_t layout, uint64_t knows);
 __attribute__((noinline)) uint64_t wg_race_waited(uint64_t groups, uint32_t n, uint64_t me,
                                                   uint32_t layout, uint64_t knows) {

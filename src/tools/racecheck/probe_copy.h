@@ -1,13 +1,13 @@
-// Copies and sets meet what is known of the last accesses to the same words, and launches that of
-// other launches. For the device, and for the host where the device's memory is its own. Who
-// includes this has said what DEVICE, race_load and device_swap_if64 are.
+// Compares copies and sets with the entries of the words they access, and a launch's accesses with
+// entries of other launches. Compiled for the device, and for the host if the device's memory is
+// its own. The including file defines DEVICE, race_load and device_swap_if64.
 #ifndef WG_PROBE_RACE_COPY_H
 #define WG_PROBE_RACE_COPY_H
 
 #include "tools/racecheck/abi.h"
 
-// A launch that was asked for after this one and has been there already is not ordered after it.
-// Numbers of the same half only grow.
+// A launch that was requested after this one, and has already left an entry, is unordered with it.
+// Numbers within one half only grow.
 DEVICE int race_is_unordered(uint64_t unordered, uint32_t launch, uint32_t mine) {
   if (unordered & WG_RACE_LATER && launch > mine && launch / WG_RACE_HALF == mine / WG_RACE_HALF)
     return 1;
@@ -16,7 +16,7 @@ DEVICE int race_is_unordered(uint64_t unordered, uint32_t launch, uint32_t mine)
   return 0;
 }
 
-// Is there a race between the access that `old` tells of and that of a copy?
+// Whether the access of the entry `old` and that of a copy race.
 DEVICE int race_copy_meets(uint64_t old, uint64_t mine, const WgRaceCopy *c) {
   uint32_t launch = (uint32_t)(old >> WG_RACE_LAUNCH_AT);
   if (old == WG_RACE_BENIGN || !launch || !(old & mine & (15u << WG_RACE_BYTES_AT))) return 0;
@@ -24,15 +24,16 @@ DEVICE int race_copy_meets(uint64_t old, uint64_t mine, const WgRaceCopy *c) {
   return writes && race_is_unordered(c->unordered, launch, c->number);
 }
 
-// One word: an entry that it races with stays, others are replaced. The entry it races with, or 0.
-// Two copies often end at the same time: who finds that the other has been faster looks again.
+// Enters one word: an entry that the copy races with stays, any other is replaced. Returns the
+// entry it races with, or 0. Two copies often end at the same time: if the other one has replaced
+// the entry first, looks again.
 DEVICE uint64_t race_copy_word(uint64_t *at, uint64_t mine, const WgRaceCopy *c) {
   uint64_t *own = at + (c->pairs && !(mine & WG_RACE_WRITE)),
            *other = at + !!(mine & WG_RACE_WRITE), old = race_load(own);
   for (;;) {
     if (race_copy_meets(old, mine, c)) return old;
     uint32_t launch = (uint32_t)(old >> WG_RACE_LAUNCH_AT);
-    // the host had waited for the copy, and not for this
+    // the host had waited for the copy, and not for this launch
     int later = launch > c->number && launch / WG_RACE_HALF == c->number / WG_RACE_HALF;
     if (old == WG_RACE_BENIGN || c->looks || later) break;
     uint64_t found = device_swap_if64(own, old, mine);
@@ -44,7 +45,7 @@ DEVICE uint64_t race_copy_word(uint64_t *at, uint64_t mine, const WgRaceCopy *c)
   return race_copy_meets(old, mine, c) ? old : 0;
 }
 
-// Word `i` of all, which are words_of. The entry it races with, or 0; address: of the first byte
+// Enters word `i` of words_of. Returns the entry it races with, or 0; address: of the first byte
 // that counts.
 DEVICE uint64_t race_copy_words_of(const WgRaceRows *r) {
   return (r->width / 4 + 2) * ((uint64_t)r->rows * r->slices);

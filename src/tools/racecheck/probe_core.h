@@ -1,4 +1,4 @@
-// One access meets what is known of the last ones to the same word.
+// Compares one access with the entries of the same word, and updates them.
 #ifndef WG_PROBE_RACE_CORE_H
 #define WG_PROBE_RACE_CORE_H
 
@@ -7,9 +7,8 @@
 #include "tools/racecheck/probe_copy.h"
 
 // The thread that makes an access: the launch's layout of entries, the first thread of its block,
-// launches that are unordered with this one, and what it knows of others (wg_race_check). layout:
-// with
-// WG_RACE_SHARED for an access to shared memory, which race_in_space adds
+// launches that are unordered with this one, and its knowledge of others (wg_race_check). layout:
+// for an access to shared memory, race_in_space adds WG_RACE_SHARED
 typedef struct RaceThread {
   uint32_t layout, first;
   uint64_t unordered, knows, slots;
@@ -21,7 +20,7 @@ DEVICE RaceThread race_in_space(const RaceThread *x, uint32_t what) {
   return t;
 }
 
-// Is there a race between the access that `old` tells of and mine?
+// Whether the access of the entry `old` and `mine` race.
 DEVICE int race_conflict(uint64_t old, uint64_t mine, const RaceThread *x, RaceKnown known,
                          uint32_t cluster) {
   uint32_t layout = x->layout;
@@ -37,26 +36,26 @@ DEVICE int race_conflict(uint64_t old, uint64_t mine, const RaceThread *x, RaceK
   if (!(any & WG_RACE_WRITE))
     return old & WG_RACE_WROTE && !p.same_block && !race_clock_orders(&p, layout);
   if (both & WG_RACE_STRONG && (p.same_block || !(any & WG_RACE_CTA))) return 0;
-  // old == mine: the entry that this access has just left itself (weave_inline.c)
+  // old == mine: the entry that this same access has just left (weave_inline.c)
   if (race_is_async(old)) return old != mine && !race_clock_orders(&p, layout);
   if (!race_ordered(&p, layout)) return 1;
   if (old & WG_RACE_WRITE && !(old & WG_RACE_STRONG)) return 0;
-  if (old & WG_RACE_BLOCKS) return !race_clock_orders(&p, layout);  // by some other block, too
+  if (old & WG_RACE_BLOCKS) return !race_clock_orders(&p, layout);  // some other block has, too
   if (!(old & WG_RACE_MANY) || race_barrier_orders(&p, layout) || race_clock_orders(&p, layout))
     return 0;
-  // this thread has accessed it, and another one
+  // the entry is this thread's, and another thread has accessed it, too
   return p.same_warp && !race_warp_orders(&p, layout);
 }
 
-// Bytes that the same thread has accessed at the same time, beside those of `e`. Which access it
-// was is known as long as there is one.
+// Adds bytes to `e` that the same thread has accessed at the same time. The site stays known only
+// if both accesses have the same one.
 DEVICE uint64_t race_with_bytes(uint64_t e, uint64_t of) {
   uint64_t both = e | (uint64_t)race_bytes(of) << WG_RACE_BYTES_AT,
            no_site = (uint64_t)WG_RACE_NO_SITE << WG_RACE_SITE_AT;
   return both != e && (e ^ of) & no_site ? both | no_site : both;
 }
 
-// A read after a read: what to keep. What flags say is true of all bytes of the entry.
+// A read after a read: which entry to keep. Flags must hold for all bytes of the entry.
 DEVICE uint64_t race_after_read(uint64_t old, uint64_t mine, const RacePair *p) {
   if (race_is_async(old) != race_is_async(mine))
     return race_is_async(mine) || p->was.clock < p->know ? mine : old;
@@ -64,7 +63,7 @@ DEVICE uint64_t race_after_read(uint64_t old, uint64_t mine, const RacePair *p) 
   uint32_t covers = common == race_bytes(old), within = common == race_bytes(mine);
   uint64_t wrote = same_clock && within && p->same_block ? old & WG_RACE_WROTE : 0,
            blocks = same_clock && within ? old & WG_RACE_BLOCKS : 0;
-  // the weak one can race with more
+  // the weak one can race with more accesses
   if ((old ^ mine) & WG_RACE_STRONG) return mine & WG_RACE_STRONG ? old : mine | wrote;
   if (p->same_thread) {
     if (p->was.barriers != p->now.barriers || p->was.syncs != p->now.syncs || !same_clock)
@@ -79,15 +78,15 @@ DEVICE uint64_t race_after_read(uint64_t old, uint64_t mine, const RacePair *p) 
     if (!same_clock) return p->was.clock < p->now.clock ? mine : old;
     return covers ? old | WG_RACE_MANY : old;
   }
-  // who comes after the later one comes after both
+  // an access that is ordered after the later one is ordered after both
   if (!same_clock) return p->was.clock < p->now.clock ? mine : old;
   if (old & WG_RACE_WROTE) return old;
   if (!covers) return old & WG_RACE_BLOCKS ? old : mine;
   return old | WG_RACE_BLOCKS;
 }
 
-// A strong write after a strong write of the same scope: what to keep. Both race with any weak
-// access that is not ordered after them. What flags say is true of all bytes of the entry.
+// A strong write after a strong write of the same scope: which entry to keep. Both race with any
+// weak access that is not ordered after them. Flags must hold for all bytes of the entry.
 DEVICE uint64_t race_after_strong(uint64_t old, uint64_t mine, const RacePair *p) {
   uint32_t common = race_bytes(old) & race_bytes(mine), covers = common == race_bytes(old),
            within = common == race_bytes(mine);
@@ -102,7 +101,7 @@ DEVICE uint64_t race_after_strong(uint64_t old, uint64_t mine, const RacePair *p
   return covers && within ? old | WG_RACE_MANY : mine;
 }
 
-// What to keep of both in one entry. raced: there is a race between them.
+// Merges both accesses into one entry. raced: they race.
 DEVICE uint64_t race_next(uint64_t old, uint64_t mine, const RaceThread *x, RaceKnown known,
                           uint32_t cluster, int raced) {
   uint32_t layout = x->layout;
@@ -136,9 +135,9 @@ DEVICE uint64_t race_next(uint64_t old, uint64_t mine, const RaceThread *x, Race
   return mine | WG_RACE_WROTE;
 }
 
-// Puts the access into the entries of one word: one, or two, the last write and reads. A read is
-// kept before the last write is looked at, and the reverse: of two that come at once one sees the
-// other. The entry it races with, or 0.
+// Puts the access into the entries of one word: one entry, or two, for the last write and for
+// reads. A read is stored before the last write is loaded, and the other way round: so of two
+// concurrent accesses at least one sees the other. Returns the entry it races with, or 0.
 DEVICE uint64_t race_enter(uint64_t *at, uint64_t mine, const RaceThread *x, RaceKnown known,
                            uint32_t what) {
   uint32_t pairs = x->layout >> 30 & 1, own = pairs && !(mine & WG_RACE_WRITE),
@@ -163,8 +162,8 @@ DEVICE uint64_t race_enter(uint64_t *at, uint64_t mine, const RaceThread *x, Rac
   return found;
 }
 
-// An atomic write is part of the release that the fence before it begins: who knows what was done
-// before the fence knows it, too.
+// An atomic write is part of the release that begins at the fence before it: a thread that knows of
+// the accesses before the fence knows of the write, too.
 DEVICE uint64_t race_at_fence(uint64_t me, uint32_t what, uint32_t layout) {
   uint32_t kind = (WG_RACE_STRONG | WG_RACE_WRITE) << WG_RACE_ACCESS_FLAGS_AT,
            bits = WG_RACE_CLOCK_BITS(layout),
@@ -174,17 +173,17 @@ DEVICE uint64_t race_at_fence(uint64_t me, uint32_t what, uint32_t layout) {
              : me;
 }
 
-// An access at `address`, which is `offset` from where the entries at `entries` begin. what:
-// WG_RACE_ACCESS. value: what it writes, where that is known.
+// An access at `address`, which is `offset` bytes after the address of the first entry at
+// `entries`. what: WG_RACE_ACCESS. value: the written value, if known.
 typedef struct RaceTouch {
   uint64_t entries, offset, address;
   uint32_t what;
   RaceValue value;
 } RaceTouch;
 
-// Enters the access. me: the thread's entry, without the access. x.knows: what was done at an
-// earlier clock than RACE_KNOWN of it is known to this thread, but see RaceKnown. The entry it
-// races with, with a verdict in it (tools/racecheck/probe_same.h), or 0.
+// Enters the access. me: the thread's entry, without the access. x.knows: the thread knows of
+// accesses with a clock below RACE_KNOWN of it, but see RaceKnown. Returns the entry it races with,
+// including a verdict (tools/racecheck/probe_same.h), or 0.
 DEVICE uint64_t race_check(const RaceTouch *a, uint64_t me, const RaceThread *of) {
   uint32_t what = a->what;
   uint64_t offset = a->offset;
@@ -193,7 +192,7 @@ DEVICE uint64_t race_check(const RaceTouch *a, uint64_t me, const RaceThread *of
   RaceThread x = race_in_space(of, what);
   offset += (a->address - offset) & 3;  // an allocation may begin within a word
   uint64_t end = offset + (what & WG_RACE_ACCESS_BYTES);
-  // 4: none. The words of a misaligned access are not those of its value.
+  // number 4: no word. The words of a misaligned access are not those of its value.
   uint32_t number = offset & 3 && end > (offset & ~3ull) + 4 ? 4 : 0;
   for (uint64_t word = offset & ~3ull; word < end; word += 4, number++) {
     uint32_t from = word < offset ? (uint32_t)(offset - word) : 0,

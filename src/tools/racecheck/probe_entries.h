@@ -1,6 +1,6 @@
-// Entries of racecheck and what they say of each other. tools/racecheck/abi.h has their form.
+// Entries of racecheck and their order. tools/racecheck/abi.h has their form.
 //
-// Nothing here may call two accesses unordered that are ordered. Where something is not known they
+// Nothing here may treat ordered accesses as unordered. If something is not known, the accesses
 // count as ordered.
 #ifndef WG_PROBE_RACE_H
 #define WG_PROBE_RACE_H
@@ -12,7 +12,7 @@
 #define RACE_KNOWN(knows) \
   ((uint32_t)(knows)&WG_RACE_KNOWN)  // the first of three clocks: tools/racecheck/probe_order.c
 
-typedef struct RaceView {  // of an entry, under the launch's layout
+typedef struct RaceView {  // fields of an entry, in the launch's layout
   uint32_t thread, barriers, syncs, clock;
 } RaceView;
 
@@ -32,8 +32,9 @@ DEVICE RaceView race_view(uint64_t e, uint32_t layout) {
 DEVICE int race_is_full(uint32_t value, uint32_t bits) { return value == (1u << bits) - 1; }
 DEVICE uint32_t race_bytes(uint64_t e) { return (uint32_t)(e >> WG_RACE_BYTES_AT) & 15; }
 
-// What a thread knows of other threads. clock: it knows what was done earlier than that; with
-// slots, what a block has released bounds what others know of it. own: the thread's own clock now
+// A thread's knowledge of other threads. clock: it knows of accesses with an earlier clock; if
+// slots is set, the clock that a block has released bounds what others know of it. own: the
+// thread's own clock now
 typedef struct RaceKnown {
   uint64_t slots;
   uint32_t serial, clock, own;
@@ -56,8 +57,8 @@ DEVICE RacePair race_pair(uint64_t old, uint64_t mine, uint32_t layout, uint32_t
   return p;
 }
 
-// Entries of shared memory: what another block has left is nothing, unless it is of the same
-// cluster (of so many blocks, side by side).
+// Entries of shared memory that another block has left do not count, unless that block is of the
+// same cluster (of this many consecutive blocks).
 DEVICE int race_shares(const RacePair *p, uint32_t layout, uint32_t cluster) {
   if (!(layout & WG_RACE_SHARED) || p->same_block) return 1;
   return cluster > 1 && p->was.thread / WG_RACE_BLOCK(layout) / cluster ==
@@ -70,7 +71,7 @@ DEVICE int race_clock_orders(const RacePair *p, uint32_t layout) {
                   race_is_full(p->now.clock, bits));
 }
 
-// A barrier of the block lies between them, or it is not known that none does.
+// A barrier of the block lies between the two accesses, or it is not known that there is none.
 DEVICE int race_barrier_orders(const RacePair *p, uint32_t layout) {
   uint32_t bits = WG_RACE_BARRIER_BITS(layout);
   return p->was.barriers != p->now.barriers || race_is_full(p->now.barriers, bits);
@@ -81,7 +82,7 @@ DEVICE int race_warp_orders(const RacePair *p, uint32_t layout) {
   return p->same_warp && bits && (p->was.syncs != p->now.syncs || race_is_full(p->now.syncs, bits));
 }
 
-// Asked for, and done at some time later: only who waits for it comes after it.
+// Issued, and performed at some later time: ordered only before threads that wait for it.
 DEVICE int race_is_async(uint64_t e) { return (e & (WG_RACE_STRONG | WG_RACE_CTA)) == WG_RACE_CTA; }
 
 DEVICE int race_ordered(const RacePair *p, uint32_t layout) {
@@ -97,10 +98,9 @@ DEVICE uint64_t race_with_clock(uint64_t e, uint32_t clock, uint32_t layout) {
 
 DEVICE uint64_t race_load(const uint64_t *at) { return *(const volatile uint64_t *)at; }
 
-// What an access that `what` tells of (WG_RACE_ACCESS) writes, and its entry without bytes and
-// value.
+// The value written by an access `what` (WG_RACE_ACCESS), and its entry without bytes and value.
 typedef struct RaceValue {
-  uint64_t low, high;  // high: behind the first 8 bytes
+  uint64_t low, high;  // high: after the first 8 bytes
 } RaceValue;
 DEVICE RaceValue race_value(RaceValue v, uint32_t what) {
   uint32_t bytes = what & WG_RACE_ACCESS_BYTES;
@@ -143,8 +143,8 @@ DEVICE uint64_t race_shared_entries(uint64_t shared, uint32_t stride, uint32_t s
 
 // --- clocks: released by one thread, acquired by another ---
 
-// knows: three clocks. What the thread knows to have been done before; what it will know behind a
-// fence; the same after a fence of its block only.
+// knows: three clocks. The first: the thread knows of accesses before it. The second: it will know
+// of these after a fence. The third: after a fence of its block only.
 enum { KNOWS = 21 };
 DEVICE uint32_t race_clock_of(uint64_t knows, uint32_t which) {
   return (uint32_t)(knows >> which * KNOWS) & ((1u << KNOWS) - 1);
@@ -166,16 +166,17 @@ DEVICE void race_raise(uint64_t *at, uint32_t serial, uint32_t clock) {
   if (race_load(at) < value) device_max64(at, value);
 }
 
-// Where another launch has taken the slot nothing is known.
+// If another launch has taken the slot, nothing is known.
 DEVICE uint32_t race_told(const uint64_t *at, uint32_t serial) {
   uint64_t value = race_load(at);
   return value >> 32 == serial ? (uint32_t)value : value >> 32 > serial ? 0xffffffffu : 0;
 }
 
-// Clocks are scalars: a thread that has acquired a late one may still know nothing of a block whose
-// clock is earlier. What that block has released bounds what others can know of it. If no thread of
-// the block passed a barrier after the access and then released, the bound is what the access's own
-// warp released. If there are more threads than thread numbers, the block is not known.
+// Clocks are scalars: a thread that has acquired a late clock may still know nothing of a block
+// with an earlier clock. The clock that the block has released bounds the knowledge of others about
+// it. The bound is the clock released by the access's own warp, unless some thread of the block
+// passed a barrier after the access and then released. If there are more threads than thread
+// numbers, the block is not known.
 DEVICE uint64_t *race_released(uint64_t slots, uint32_t serial, uint32_t first) {
   return &race_slot(slots, serial, 0x4000000000000000ull ^ first)->released;
 }
@@ -183,7 +184,7 @@ DEVICE uint64_t *race_released(uint64_t slots, uint32_t serial, uint32_t first) 
 DEVICE uint64_t *race_released_at(uint64_t slots, uint32_t serial, uint32_t first) {
   return &race_slot(slots, serial, 0x5000000000000000ull ^ first)->released;
 }
-// lane: number of its first thread
+// lane: number of the warp's first thread
 DEVICE uint64_t *race_warp_told(uint64_t slots, uint32_t serial, uint32_t lane) {
   return &race_slot(slots, serial, 0x6000000000000000ull ^ lane)->released;
 }
@@ -208,8 +209,8 @@ DEVICE uint32_t race_first_lane(uint64_t me, uint32_t layout, uint32_t first) {
   return first + (((race_view(me, layout).thread - first) & race_thread_mask(layout)) & ~31u);
 }
 
-// Where those that access an address leave and find clocks. how: WG_RACE_CTA: for its block only;
-// WG_RACE_TELL_SHARED: address of shared memory
+// The place where threads that access an address release and acquire clocks. how: WG_RACE_CTA: only
+// for the block; WG_RACE_TELL_SHARED: an address of shared memory
 DEVICE uint64_t race_place(uint64_t address, uint32_t how, uint32_t first) {
   if (how & WG_RACE_TELL_GENERIC && device_is_shared(address)) {
     address = device_to_shared(address);
@@ -218,7 +219,7 @@ DEVICE uint64_t race_place(uint64_t address, uint32_t how, uint32_t first) {
   return address << 3 ^
          (how & WG_RACE_TELL_SHARED ? 0x1000000000000000ull ^ (uint64_t)first << 28 : 0);
 }
-// … what is for the threads of the block only
+// … for clocks that are for the threads of the block only
 DEVICE uint64_t race_in_block(uint64_t place, uint32_t first) {
   return place ^ 0x2000000000000000ull ^ (uint64_t)first << 20;
 }

@@ -1,9 +1,9 @@
-// racecheck: what a thread knows of itself, and clocks.
+// racecheck: the thread's own entry, and clocks.
 #include "tools/racecheck/probe_entries.h"
 
-// --- where threads begin ---
+// --- the start of a thread ---
 
-// The number of the block's first thread, as entries have it.
+// The number of the block's first thread, as in entries.
 uint32_t wg_race_first(uint32_t layout);
 __attribute__((noinline)) uint32_t wg_race_first(uint32_t layout) {
   return race_first_thread(layout);
@@ -19,22 +19,22 @@ __attribute__((noinline)) uint64_t wg_race_begin(uint64_t start, uint32_t layout
              : 0;
 }
 
-// Where the block's entries of shared memory are.
+// The address of the block's entries of shared memory.
 uint64_t wg_race_shared(uint64_t shared, uint32_t stride, uint32_t slots);
 __attribute__((noinline)) uint64_t wg_race_shared(uint64_t shared, uint32_t stride,
                                                   uint32_t slots) {
   return race_shared_entries(shared, stride, slots);
 }
 
-// … those of another block of the cluster, so many ranks away.
+// … of another block of the cluster, `away` ranks away.
 uint64_t wg_race_remote(uint64_t shared, uint32_t stride, uint32_t slots, uint32_t away);
 __attribute__((noinline)) uint64_t wg_race_remote(uint64_t shared, uint32_t stride, uint32_t slots,
                                                   uint32_t away) {
   return slots ? shared + (uint64_t)((race_block_number() + away) % slots) * stride : 0;
 }
 
-// Blocks that use the same entries one after the other count barriers from different numbers, so
-// that the entries of one look old to the next.
+// Blocks that use the same entries one after the other start counting barriers at different
+// numbers, so that entries of one look old to the next.
 uint64_t wg_race_round(uint64_t me, uint32_t layout, uint32_t slots);
 __attribute__((noinline)) uint64_t wg_race_round(uint64_t me, uint32_t layout, uint32_t slots) {
   uint32_t bits = WG_RACE_BARRIER_BITS(layout), numbers = bits < 4   ? 1
@@ -46,20 +46,20 @@ __attribute__((noinline)) uint64_t wg_race_round(uint64_t me, uint32_t layout, u
           << (WG_RACE_CLOCK_AT(layout) + WG_RACE_CLOCK_BITS(layout) + WG_RACE_SYNC_BITS(layout)));
 }
 
-// --- clocks: who tells whom ---
+// --- clocks: release and acquire ---
 
 DEVICE uint64_t race_clock_field(uint32_t layout) {
   return ((1ull << WG_RACE_CLOCK_BITS(layout)) - 1) << WG_RACE_CLOCK_AT(layout);
 }
 
-// What is done from now on is later than what was done before, and than what is known.
+// From now on, accesses have a later clock than all before, and than all known ones.
 uint64_t wg_race_tick(uint64_t me, uint32_t layout);
 __attribute__((noinline)) uint64_t wg_race_tick(uint64_t me, uint32_t layout) {
   uint64_t field = race_clock_field(layout);
   return (me & field) == field ? me : me + (1ull << WG_RACE_CLOCK_AT(layout));
 }
 
-// Nothing is known of the order of what comes from now on.
+// From now on, the order of accesses is unknown.
 uint64_t wg_race_unknown(uint64_t me, uint32_t layout);
 __attribute__((noinline)) uint64_t wg_race_unknown(uint64_t me, uint32_t layout) {
   return me | ((1ull << (WG_RACE_CLOCK_BITS(layout) + WG_RACE_SYNC_BITS(layout) +
@@ -67,14 +67,14 @@ __attribute__((noinline)) uint64_t wg_race_unknown(uint64_t me, uint32_t layout)
                1) << WG_RACE_CLOCK_AT(layout);
 }
 
-// A fence: what was read before it counts from now on.
+// A fence: clocks that were read before it take effect.
 uint64_t wg_race_settle(uint64_t knows, uint32_t only_block);
 __attribute__((noinline)) uint64_t wg_race_settle(uint64_t knows, uint32_t only_block) {
   knows = race_learn(knows, 0, race_clock_of(knows, 2));
   return only_block ? knows : race_learn(knows, 0, race_clock_of(knows, 1));
 }
 
-// fences: the clock at the last fence, for all threads | for those of the block << 32.
+// fences: the clock at the last fence of wider scope | at the last fence of any scope << 32.
 uint64_t wg_race_fenced(uint64_t me, uint32_t layout, uint64_t fences, uint32_t only_block);
 __attribute__((noinline)) uint64_t wg_race_fenced(uint64_t me, uint32_t layout, uint64_t fences,
                                                   uint32_t only_block) {
@@ -90,7 +90,7 @@ DEVICE uint64_t race_at_least(uint64_t me, uint32_t clock, uint32_t layout) {
              : me;
 }
 
-// The place where threads meet. where: WG_RACE_MEET_… | number << 8
+// The key of the place where threads meet. where: WG_RACE_MEET_… | number << 8
 DEVICE uint64_t race_meeting(uint32_t where, uint64_t me, uint32_t layout, uint32_t first) {
   RaceView v = race_view(me, layout);
   uint64_t key = (uint64_t)where << 32;
@@ -120,7 +120,7 @@ __attribute__((noinline)) uint32_t wg_race_arrive(uint64_t slots, uint32_t seria
   return 0;
 }
 
-// With `me` as it was when the thread came, for all three.
+// All three depart functions take `me` as it was on arrival.
 uint64_t wg_race_depart(uint64_t slots, uint32_t serial, uint32_t where, uint64_t me,
                         uint32_t layout, uint32_t first);
 __attribute__((noinline)) uint64_t wg_race_depart(uint64_t slots, uint32_t serial, uint32_t where,
@@ -145,7 +145,7 @@ __attribute__((noinline)) uint64_t wg_race_depart_fences(uint64_t slots, uint32_
   return (fences & ~0xffffffffull) | (told > mine ? told : mine);
 }
 
-// Barriers that are counted order what their threads did; of others it is the clock that does.
+// Barriers that are counted order accesses by their count; other barriers do so by the clock.
 uint64_t wg_race_depart_knows(uint64_t slots, uint32_t serial, uint32_t where, uint64_t me,
                               uint32_t layout, uint32_t first, uint64_t knows);
 __attribute__((noinline)) uint64_t wg_race_depart_knows(uint64_t slots, uint32_t serial,
@@ -159,7 +159,8 @@ __attribute__((noinline)) uint64_t wg_race_depart_knows(uint64_t slots, uint32_t
   return counted ? knows : race_learn(knows, 0, race_told(&s->clock, serial));
 }
 
-// A strong write: a thread that reads it sees everything before the writer's last fence.
+// A strong write releases: a thread that reads it knows of everything before the writer's last
+// fence.
 uint32_t wg_race_release(uint64_t slots, uint32_t serial, uint64_t address, uint32_t how,
                          uint64_t me, uint32_t layout, uint32_t first, uint64_t fences);
 __attribute__((noinline)) uint32_t wg_race_release(uint64_t slots, uint32_t serial,
@@ -183,7 +184,8 @@ __attribute__((noinline)) uint32_t wg_race_release(uint64_t slots, uint32_t seri
   return 0;
 }
 
-// A strong read may have seen a release. WG_RACE_TELL_ACQUIRE: it acquires without a fence.
+// A strong read acquires: it may have read a release. WG_RACE_TELL_ACQUIRE: takes effect without a
+// fence.
 uint64_t wg_race_acquire(uint64_t slots, uint32_t serial, uint64_t address, uint32_t how,
                          uint32_t first, uint64_t knows);
 __attribute__((noinline)) uint64_t wg_race_acquire(uint64_t slots, uint32_t serial,
@@ -200,7 +202,7 @@ __attribute__((noinline)) uint64_t wg_race_acquire(uint64_t slots, uint32_t seri
   return how & WG_RACE_TELL_ACQUIRE ? race_learn(race_learn(knows, 0, told), 0, in_block) : knows;
 }
 
-// What a thread does is later than what it knows.
+// The thread's accesses get a later clock than those it knows of.
 uint64_t wg_race_after(uint64_t me, uint32_t layout, uint64_t knows);
 __attribute__((noinline)) uint64_t wg_race_after(uint64_t me, uint32_t layout, uint64_t knows) {
   return race_at_least(me, race_clock_of(knows, 0), layout);

@@ -1,19 +1,20 @@
-// racecheck: a race is described.
+// racecheck: describes a race.
 #include "tools/racecheck/probe_same.h"
 #include "tools/racecheck/kinds.h"
 
-// What the thread has read that would order them, had a fence followed: the second and third of
-// three clocks (tools/racecheck/probe_order.c).
+// The clock that the thread has read, and that would order the accesses if a fence had followed:
+// the second and third of three clocks (tools/racecheck/probe_order.c).
 DEVICE uint32_t race_was_told(uint64_t knows, uint32_t same_block) {
   uint32_t all = (uint32_t)(knows >> 21) & 0x1fffff,
            block = same_block ? (uint32_t)(knows >> 42) & 0x1fffff : 0;
   return all > block ? all : block;
 }
 
-// Does the entry say whether others have done the same? Of a weak write the bits are its value's.
+// Whether the entry tells if others have made the same access. In a weak write, these bits are the
+// value's.
 DEVICE int race_has_several(uint64_t e) { return !(e & WG_RACE_WRITE) || e & WG_RACE_STRONG; }
 
-// told: what race_was_told reads
+// told: as `knows` of race_was_told
 DEVICE uint32_t race_why(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first,
                          RaceKnown known, uint64_t told) {
   if ((old ^ mine) >> WG_RACE_LAUNCH_AT) return WG_RACE_OTHER_LAUNCH;
@@ -34,8 +35,8 @@ DEVICE uint32_t race_why(uint64_t old, uint64_t mine, uint32_t layout, uint32_t 
   return (old ^ mine) >> WG_RACE_SITE_AT & 1023 ? WG_RACE_NO_WARP_SYNC : WG_RACE_SAME_INSTRUCTION;
 }
 
-// Is the other access that of the thread in the entry, or of another thread of its block, or of
-// some block?
+// Whether the other access is that of the entry's thread, of some thread of its block, or of some
+// block.
 DEVICE uint32_t race_known(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first,
                            RaceKnown know) {
   uint64_t threads = (uint64_t)device_nctaid_x() * device_nctaid_y() * device_nctaid_z() *
@@ -50,7 +51,7 @@ DEVICE uint32_t race_known(uint64_t old, uint64_t mine, uint32_t layout, uint32_
   return race_has_several(old) && old & WG_RACE_BLOCKS ? 0 : WG_RACE_BLOCK_KNOWN;
 }
 
-// What is at an address of memory that can be read now.
+// The value at an address of memory that can be read now.
 DEVICE RaceValue race_content(uint64_t address, uint32_t bytes) {
   const volatile uint64_t *at = (const volatile uint64_t *)address;
   switch (bytes) {
@@ -78,7 +79,7 @@ DEVICE uint64_t race_lane_value(uint32_t lanes, uint64_t value, uint32_t lane) {
          (uint64_t)device_read_lane(lanes, (uint32_t)(value >> 32), lane) << 32;
 }
 
-// Lanes that came here with the same address: all of them write the same.
+// Whether all active lanes with the same address write the same value.
 DEVICE int race_lanes_agree(uint64_t address, RaceValue value) {
   uint32_t rest = device_active_lanes();
   for (;;) {
@@ -97,7 +98,8 @@ void wg_report_wide(uint64_t channel, uint32_t launch, uint32_t site, uint32_t k
                     uint64_t address, uint64_t v0, uint64_t v1, uint64_t v2, uint64_t v3,
                     uint64_t e0, uint64_t e2);
 
-// what: WG_RACE_ACCESS. old: what wg_race_check has found. there: what memory held before a store.
+// what: WG_RACE_ACCESS. old: the result of wg_race_check. there: the value in memory before a
+// store.
 void wg_race_describe(uint32_t what, uint64_t address, uint64_t value, uint64_t high, uint64_t old,
                       uint64_t me, uint32_t layout, uint32_t first, uint64_t launches,
                       uint64_t knows, uint64_t slots, uint32_t serial, uint64_t there,
@@ -163,7 +165,7 @@ __attribute__((noinline)) void wg_race_describe(uint32_t what, uint64_t address,
                  address, v0, v1, writes.low, held.low, other, flags);
 }
 
-// The store has not been done yet.
+// The store has not been executed yet.
 void wg_race_report(uint32_t what, uint64_t address, uint64_t value, uint64_t high, uint64_t old,
                     uint64_t me, uint32_t layout, uint32_t first, uint64_t launches, uint64_t knows,
                     uint64_t slots, uint32_t serial);

@@ -1,8 +1,9 @@
-// Do two writes that race write the same? Decided for the bytes that both of them write: by the
-// value bits of the entry, and by what memory held.
+// Do two racing writes write the same value? Decided for the bytes that both write: by the value
+// bits of the entry, and by the value in memory.
 //
-// An access may have several words, and race in some of them only. Which one it is, and what its
-// bits say, is put into the entry that race_check returns, in the place of bytes and value:
+// An access may have several words, and race in only some of them. Which word it is, and the
+// verdict of its value bits, are put into the entry that race_check returns, in place of bytes and
+// value:
 //
 //   bytes  those that both write, of one word; 0: the values differ
 //   value  2 bits: which word; 1 bit: the other access wrote other bytes of it, too, or fewer, so
@@ -14,13 +15,13 @@
 
 enum { RACE_WORD_AT = 3, RACE_STRONG_WORD_AT = 5, RACE_OTHER_BYTES = 32 };
 
-// Which bytes of its first word an access has.
+// The bytes of its first word that an access covers.
 DEVICE uint32_t race_own_bytes(uint64_t address, uint32_t what) {
   uint32_t bytes = what & WG_RACE_ACCESS_BYTES;
   return bytes < 4 ? ((1u << bytes) - 1) << (address & 3) & 15 : 15;
 }
 
-// The entry `old` of a write, with a verdict in it.
+// Puts a verdict into the entry `old` of a write.
 DEVICE uint64_t race_judged(uint64_t old, uint32_t word, uint32_t common, int other_bytes,
                             int differs) {
   int strong = (old & WG_RACE_STRONG) != 0;
@@ -39,13 +40,13 @@ DEVICE uint64_t race_compared(uint64_t old, uint64_t mine, uint32_t word, uint32
   return race_judged(old, word, race_bytes(old) & race_bytes(mine), other_bytes, differs);
 }
 
-// Of two words of an access that race: one in which the values differ says more.
+// Of two racing words of an access, returns the worse: one in which the values differ.
 DEVICE uint64_t race_worse(uint64_t found, uint64_t with) {
   return !found || (with && race_bytes(found) && !race_bytes(with)) ? with : found;
 }
 
-// old: with a verdict. there: what memory held. site: of this access. What the other wrote may not
-// be in memory yet: then the value bits decide, for writes of the same place.
+// old: with a verdict. there: the value in memory. site: of this access. The other write may not
+// have reached memory yet: then the value bits decide, for writes of the same place.
 DEVICE int race_writes_same(uint64_t old, uint64_t address, RaceValue value, RaceValue there,
                             uint32_t site) {
   uint32_t common = race_bytes(old), strong = (old & WG_RACE_STRONG) != 0,

@@ -1,4 +1,4 @@
-// Enters a copy or set that has been done into racecheck's shadow memory, in its stream.
+// Enters a finished copy or set into racecheck's shadow memory, in its stream.
 #include "probe/kernel.h"
 
 DEVICE uint64_t race_load(const uint64_t *at) { return *(const volatile uint64_t *)at; }

@@ -1,4 +1,4 @@
-// racecheck inside the command: both accesses of a race, and what would have ordered them.
+// racecheck inside the command: reports both accesses of a race, and what would have ordered them.
 #include "base/json.h"
 #include "report/report.h"
 #include "tools/racecheck/abi.h"
@@ -9,7 +9,7 @@ static bool receive(const RunProcess *p, const WgFinding *record, RunFinding *f)
   return !(record->extra[2] & WG_RACE_IN_SHARED);
 }
 
-// Found by a thread. Races of copies are found by the host and have a sentence.
+// Found by a thread. Races of copies are found by the host and have their own sentence.
 static bool is_race(const RunFinding *f) { return f->has_thread; }
 
 static bool has_class(const RunSite *s, const char *name) {
@@ -66,7 +66,7 @@ static const char *const missing[] = {
 
 static const char *what_is_missing(const RunFinding *f) {
   unsigned why = (unsigned)f->extra[2] & WG_RACE_WHY;
-  // who shares a sub-group is left to the device: programs use barriers with flags
+  // the device decides which lanes form a sub-group: programs use barriers with flags
   if (why == WG_RACE_NO_WARP_SYNC && *report_words(f)->with_shared_fence) why = WG_RACE_NO_BARRIER;
   if (why == WG_RACE_NO_BARRIER && f->extra[2] & WG_RACE_IN_SHARED)
     return "no barrier of the {block}{with_shared_fence} lies between them, and nothing else "
@@ -96,7 +96,7 @@ static void other_coordinates(const RunFinding *f, uint32_t *block, uint32_t *th
   thread[2] = t >> 22;
 }
 
-// The other access, and what is missing.
+// Adds the other access and the missing synchronization.
 static void describe(Run *r, const RunFinding *f, Str *out) {
   if (!is_race(f)) return;
   uint32_t block[3], thread[3];

@@ -1,16 +1,17 @@
-// racecheck: no two threads access the same byte, one of them writing, with nothing that orders
-// them. docs/racecheck.md.
+// racecheck: finds accesses of two threads to the same byte, at least one of them a write, without
+// an order between them. docs/racecheck.md.
 #include "tools/options.h"
 #include "tools/racecheck/internal.h"
 
-// Shared variables have no addresses that a host could look up: which one it is, the code tells.
+// Shared variables have no addresses that the host could look up: the code tells which variable it
+// is.
 static void name_variable(RaceCheck *k, const RaceAccess *a, Site *s) {
   IrOrigin o = ir_access_origin(k->provenance, a->address);
   if (o.kind == IR_FROM_VAR && o.var->space == SPACE_SHARED)
     s->object = arena_strdup(&k->body->program->out->arena, o.var->name);
 }
 
-// Sites of one kernel follow each other, so that an entry needs few bits for one.
+// Sites of one kernel have consecutive numbers, so that an entry needs few bits for one.
 static void number_sites(RaceCheck *k) {
   Body *b = k->body;
   for (uint32_t i = 0; i < k->accesses.len; i++) {
@@ -103,7 +104,7 @@ static void prepare(RaceCheck *k) {
   }
 }
 
-// Upper bound of what the kernel's own variables in shared memory take.
+// An upper bound for the bytes of the kernel's own variables in shared memory.
 typedef struct Named {
   uint64_t bytes;
   VEC(const PtxVar *) seen;
@@ -132,7 +133,7 @@ static uint32_t shared_bytes(const Body *b) {
   return (uint32_t)MIN(n.bytes, (uint64_t)1 << 20);
 }
 
-// Shared memory to check, whatever the launch.
+// Whether some shared memory needs a check in every launch.
 static bool has_shared_left(const RaceCheck *k) {
   for (uint32_t i = 0; i < k->accesses.len; i++)
     if (!k->accesses.data[i].gone && k->accesses.data[i].place == RACE_SHARED_MEMORY &&
@@ -167,10 +168,10 @@ static void tell_host(RaceCheck *k) {
   facts_keep(k->body, k->facts.data, k->facts.len);
 }
 
-// --- what waits for a closer look, where machine code is made ---
+// --- accesses that wait for a full check, in machine code ---
 //
-// It waits across blocks, each access in a place of its own, until the order of things changes, a
-// loop turns, the thread ends, or there is no room.
+// They wait across blocks, each in a place of its own, until an instruction orders accesses, a loop
+// goes back, the thread ends, or there is no room.
 
 static bool is_end(const PtxInstr *in) {
   return in->op == OP_RET || in->op == OP_EXIT || in->op == OP_TRAP;
@@ -240,8 +241,8 @@ static void name_unseen(RaceCheck *k) {
         : "functions that it calls through pointers";
 }
 
-// Functions that inline_calls.c has left are not looked into: they run for any kernel, and a
-// kernel's counters are in its registers.
+// Functions that inline_calls.c has not inlined are not woven: they run for any kernel, and the
+// counters of a kernel are in its registers.
 static void weave(Body *b) {
   if (!b->func->is_entry || !b->info->record || b->info->is_twin) return;
   RaceCheck k = {.body = b, .provenance = ir_provenance_build(b->cfg)};
@@ -275,6 +276,6 @@ static unsigned options(const Options *o, const WeavePlan *plan) {
   return options_is(o, OPT_RACE, "full") ? RACE_FULL : 0;
 }
 
-// Registers are followed through calls that are inlined.
+// Inlines calls: registers are followed through these.
 const Pass pass_racecheck = {
     .options = options, .begin = race_survey_calls, .weave = weave, .inlines = 30000};

@@ -1,4 +1,4 @@
-// One access: where its entries are, and the call that compares and keeps.
+// One access: finds its entries, and calls the probe that compares and updates them.
 //
 //     @size bra Slow                   size: in the launch record; 0: no write in this launch
 //   Back:
@@ -13,7 +13,7 @@ void race_load(const RaceCheck *k, Code *c, PtxReg *to, size_t field) {
   record_load(c, to, k->record + (uint32_t)field);
 }
 
-// Where this lane's bytes are; lanes that have none go back.
+// The address of this lane's bytes; lanes without bytes branch back.
 static void find_address(Emit *e, Code *c, PtxReg *to) {
   const RaceAccess *a = e->a;
   access_address(c, to, a->address);
@@ -41,7 +41,7 @@ static void test_inside(Emit *e, Code *c, PtxReg *in, PtxOperand size) {
   else EMIT(c, "setp.lt.u64", opd_reg(in), opd_reg(e->off), size);
 }
 
-// Bytes of shared memory that have entries: 4 for 16 of them.
+// The bytes of shared memory that have entries: 16 bytes of entries for 4 of them.
 static void shared_size(Emit *e, Code *c, PtxReg *to) {
   PtxReg *stride = word(e, 0);
   RACE_LOAD(e->k, c, stride, shared_stride);
@@ -49,7 +49,7 @@ static void shared_size(Emit *e, Code *c, PtxReg *to) {
   EMIT(c, "cvt.u64.u32", opd_reg(to), opd_reg(stride));
 }
 
-// Branches to the slow code where there is something to check, which the launch record knows.
+// Branches to the slow code if there is something to check, which the launch record tells.
 static void go_if(Emit *e, Code *hot, PtxReg *size) {
   PtxReg *some = pred(e, 0);
   if (ptx_type_size(size->type) == 4)
@@ -98,8 +98,8 @@ static void go_to_shared(Emit *e, Code *hot, Code *cold) {
   keep_once(e, cold);
 }
 
-// e->at: an address of shared memory of the cluster, rank << 24 | offset; addresses of the own
-// block may be without a rank.
+// e->at: an address of the cluster's shared memory, rank << 24 | offset; addresses of the own block
+// may have no rank.
 static void find_remote(Emit *e, Code *c) {
   RaceCheck *k = e->k;
   PtxReg *a = word(e, 0), *rank = word(e, 1), *own = word(e, 2), *stride = word(e, 3),
@@ -139,8 +139,8 @@ static void go_to_cluster(Emit *e, Code *hot, Code *cold) {
   find_remote(e, cold);
 }
 
-// Nothing is known of the address: the range found last, else the table; shared memory by its
-// generic address.
+// An address of unknown origin: looks in the range found last, then in the table; shared memory by
+// its generic address.
 static void look_up(Emit *e, Code *hot) {
   RaceCheck *k = e->k;
   Body *b = k->body;
@@ -210,7 +210,7 @@ enum {
   FOUND = offsetof(WgRaceWaiting, entries)
 };
 
-// Leaves a WgRaceWaiting. What the store writes is in wide(4) and wide(8).
+// Queues a WgRaceWaiting. The value of the store is in wide(4) and wide(8).
 static void wait_for_look(Emit *e, Code *c, bool shared, uint32_t what, bool stores) {
   RaceCheck *k = e->k;
   PtxReg *said = wide(e, 3), *value = wide(e, 4), *there = wide(e, 5), *high = wide(e, 9);
@@ -277,7 +277,7 @@ void race_look(RaceCheck *k, Code *c) {
   k->nwaiting = 0;
 }
 
-// The virtual device has wg_race_check in C, and that does not report.
+// The virtual device calls wg_race_check in C; that does not report.
 static void compare(Emit *e, Code *c, bool shared) {
   RaceCheck *k = e->k;
   Body *b = k->body;
@@ -339,8 +339,8 @@ static void compare(Emit *e, Code *c, bool shared) {
   EMIT(c, "bra", opd_label(e->back));
 }
 
-// Where not all bytes are read: nothing to check if none are, and a call if only some are. Bytes
-// that are read: word(5).
+// If not all bytes are read: nothing to check if none are, and a call if only some are. word(5):
+// the number of bytes read.
 static void count_bytes(Emit *e, Code *c, PtxLabel *some) {
   PtxReg *bytes = word(e, 5), *p = pred(e, 0);
   if (e->a->ignored) code_branch(c, e->a->ignored->reg, e->a->ignored->negated, e->back);

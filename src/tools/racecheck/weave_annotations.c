@@ -1,5 +1,5 @@
-// What code says by moves into registers that are known by their names: wg_benign_race of
-// include/warpgrind.h; wg_barrier_orders, with which the barrier of OpenCL C keeps its flags
+// Marks that code sets by moves into registers with known names: wg_benign_race of
+// include/warpgrind.h; and wg_barrier_orders, by which the barrier of OpenCL C keeps its flags
 // (src/opencl/library/barrier.cl) and shuffles of its library order nothing.
 #include "tools/racecheck/internal.h"
 

@@ -1,13 +1,13 @@
-// What is done later than where it stands: cp.async, bulk and tensor copies, and what wgmma reads
-// through the asynchronous proxy.
+// Accesses that are performed later than they are issued: cp.async, bulk and tensor copies, and the
+// reads of wgmma through the asynchronous proxy.
 //
-// Their entries have WG_RACE_CTA without WG_RACE_STRONG: only a clock orders them, not the thread
-// that asked for them, nor a barrier. Who waits (a wait_group, an mbarrier that has reached its
-// next phase) learns a clock that is later. What the asynchronous proxy reads must have been
-// followed by a fence.proxy.async: see tools/racecheck/probe_async.c of the probes.
+// Their entries have WG_RACE_CTA without WG_RACE_STRONG: only a clock orders them. The order of the
+// issuing thread does not, nor does a barrier. A wait (a wait_group, an mbarrier that has reached
+// its next phase) acquires a later clock. Writes must be followed by a fence.proxy.async before the
+// asynchronous proxy reads them: see tools/racecheck/probe_async.c of the probes.
 #include "tools/racecheck/internal.h"
 
-// bytes that are checked where the size is not known: the first of a tensor's tile; of a matrix, by
+// bytes to check if the size is not known: the first bytes of a tensor's tile; of a matrix, for
 // each lane
 enum { TILE = 16, MATRIX = 4 };
 
@@ -29,7 +29,7 @@ static void add_shared(RaceCheck *k, RaceAccess a) {
   k->uses_shared = true;
 }
 
-// What a bulk copy does in global memory. A reduction there is done by atomics.
+// Adds the accesses of a bulk copy in global memory. A reduction there is done by atomics.
 static void add_global(RaceCheck *k, uint32_t i, const PtxOperand *address, const PtxOperand *size,
                        uint32_t flags) {
   vec_push(&k->accesses, ((RaceAccess){.instr = i,
@@ -55,8 +55,8 @@ bool race_stores_later(const PtxInstr *in) {
   return ptx_op_memory(in->op) == MEMORY_REMOTE && in->nops == 3 && ptx_has(in, MOD_SHARED_CLUSTER);
 }
 
-// Of products that follow each other, with nothing between that orders anything, the first is
-// looked at: the others read the same tiles, further on.
+// Of consecutive products without any order between them, only the first is checked: the others
+// read further parts of the same tiles.
 void race_join_products(RaceCheck *k) {
   const IrCfg *c = k->body->cfg;
   const PtxInstr *first = NULL;
@@ -71,7 +71,7 @@ void race_join_products(RaceCheck *k) {
   }
 }
 
-// Copies to several blocks at once are left alone, and what goes to another block of the cluster.
+// Copies to several blocks at once, or to another block of the cluster, are not checked.
 void race_plan_async(RaceCheck *k, uint32_t i) {
   const PtxInstr *in = k->body->cfg->instrs[i];
   bool told = ptx_has(in, MOD_COMPLETE_TX_BYTES),
@@ -206,7 +206,7 @@ void race_range(RaceCheck *k, const RaceAccess *a) {
   code_label(hot, back);
   c->near = in;
   code_label(c, slow);
-  // bits 0 to 13 of the descriptor; all lanes have the same: each looks at one word
+  // bits 0 to 13 of the descriptor; they are the same in all lanes: each lane checks one word
   if (a->range == RACE_RANGE_MATRIX) {
     EMIT(c, "mov.u32", opd_reg(bytes), opd_sreg(SREG_LANEID, SEL_NONE));
     EMIT(c, "mul.wide.u32", opd_reg(slots), opd_reg(bytes), opd_imm(4));

@@ -1,8 +1,9 @@
-// What calls may do: order accesses, or access memory of other threads. Found before any pass
-// changes a function: the calls that passes add are not the program's.
+// Effects of calls: they may order accesses, or access memory of other threads. Determined before
+// any pass changes a function: calls that passes add do not belong to the program.
 #include "tools/racecheck/internal.h"
 
-// FuncInfo.tool_bits: it, or what it calls, orders accesses; accesses memory of other threads
+// FuncInfo.tool_bits: the function, or one it calls, orders accesses; … accesses memory of other
+// threads
 enum { ORDERS = 1, ACCESSES = 2 };
 
 static bool has(const FuncInfo *info, unsigned bit) {
@@ -18,7 +19,7 @@ static bool touches_memory(const PtxInstr *in) {
 
 static void survey_function(FuncInfo *info) {
   const PtxFunc *f = info->func;
-  add(info, info->may_recurse, false);  // not followed: it may do anything
+  add(info, info->may_recurse, false);  // not followed: assumed to do anything
   for (uint32_t i = 0; i < f->nstmts; i++) {
     if (f->stmts[i].kind != STMT_INSTR || f->stmts[i].instr->op == OP_CALL) continue;
     add(info, race_orders(f->stmts[i].instr), touches_memory(f->stmts[i].instr));

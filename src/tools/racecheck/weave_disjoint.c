@@ -1,13 +1,13 @@
-// Accesses that cannot meet: every thread stays with bytes of its own.
+// Accesses that cannot race: every thread only accesses bytes of its own.
 //
-// Whether it is so depends on the launch: on the grid, and on parameters that say how long rows are
-// and how often loops turn. So addresses are written down here as terms over the thread's
-// coordinates and the parameters, with the conditions under which the access is made;
-// host_disjoint.c puts the numbers in.
+// This depends on the launch: on the grid, and on parameters such as row lengths and loop bounds.
+// So addresses are expressed here as terms over the thread's coordinates and the parameters,
+// together with the conditions under which the access is made; host_disjoint.c evaluates them for a
+// launch.
 //
-// A register that is written at several places is what one of the writes that can reach its use has
-// left there (merges), or the counter of a loop. 32-bit sums are taken as if they did not overflow,
-// except that they must fit where they are widened.
+// A register that is written at several places holds the value of one of the writes that reach its
+// use (merges), or is the counter of a loop. 32-bit sums are assumed not to overflow, except that
+// they must fit where they are widened.
 #include "tools/racecheck/internal.h"
 
 enum { DEPTH = 40, MOST_TERMS = 1500, MOST_WRITES = 4 };
@@ -20,12 +20,12 @@ typedef struct Apart {
   const RaceCheck *k;
   const IrCfg *cfg;
   VEC(RaceTerm) terms;
-  VEC(Known) known;       // uses that were looked at
+  VEC(Known) known;       // uses that were evaluated
   uint16_t *count_of;     // by loop: its RACE_COUNT term, plus 1
   uint32_t *seen, stamp;  // by block: of the search for writes
 } Apart;
-// A use stands before instruction `at`. fewer: a loop whose last iteration does not count, since
-// the value it leaves is not used in another one; IR_NONE: none.
+// A use is before instruction `at`. fewer: a loop whose last iteration does not count, since no
+// further iteration uses the value it leaves; IR_NONE: none.
 
 static uint16_t add(Apart *a, RaceTerm t) {
   if (a->terms.len >= MOST_TERMS) return 0;
@@ -37,7 +37,7 @@ static uint16_t add(Apart *a, RaceTerm t) {
 static uint16_t anything(void) { return 0; }  // the first term
 static uint16_t term(Apart *a, RaceTermOp op, uint16_t x, uint16_t y, int64_t imm) {
   RaceTerm t;
-  memset(&t, 0, sizeof t);  // they are compared as bytes
+  memset(&t, 0, sizeof t);  // terms are compared as bytes
   t.op = op;
   t.a = x;
   t.b = y;
@@ -71,7 +71,7 @@ static void search(Apart *a, const PtxReg *r, uint32_t block, uint32_t end, Writ
     else w->at[w->n++] = i;
     if (!a->cfg->instrs[i]->guard) return;
   }
-  if (!b->npred) w->all = false;  // never written on this way
+  if (!b->npred) w->all = false;  // on this path it is never written
   for (uint32_t i = 0; i < b->npred && w->all; i++) {
     if (a->seen[b->pred[i]] == a->stamp || a->cfg->blocks[b->pred[i]].rpo == IR_NONE) continue;
     a->seen[b->pred[i]] = a->stamp;
@@ -162,7 +162,7 @@ static uint16_t of_instr(Apart *a, uint32_t i, uint32_t fewer, unsigned depth) {
           ptx_type_size(in->types[1]) < 4)
         return anything();
       uint16_t x = of_operand(a, &in->ops[1], ptx_type_size(in->types[1]), i, fewer, depth);
-      if (bytes < ptx_type_size(in->types[1])) {  // cut off again
+      if (bytes < ptx_type_size(in->types[1])) {  // truncated again
         RaceTerm t = a->terms.data[x];
         return t.op == RACE_SIGN_EXTENDED || t.op == RACE_ZERO_EXTENDED ? t.a : anything();
       }
@@ -227,10 +227,10 @@ static uint16_t of_linear(Apart *a, const IrLinear *sum, uint32_t block, unsigne
   return all;
 }
 
-// How often a loop turns, at most.
+// The maximal number of iterations of a loop.
 static uint16_t turns(Apart *a, uint32_t loop, unsigned depth) {
   if (a->count_of[loop]) return (uint16_t)(a->count_of[loop] - 1);
-  a->count_of[loop] = 1;  // not known, until this function returns
+  a->count_of[loop] = 1;  // unknown, until this function returns
   IrLoopPlan plan;
   uint16_t count = anything();
   if (ir_loop_plan(a->cfg, loop, &plan)) {
@@ -253,7 +253,7 @@ static uint16_t turns(Apart *a, uint32_t loop, unsigned depth) {
   return count;
 }
 
-// What instruction i finds in the register was left there by the update, or outside of the loop.
+// The value that instruction i reads was written by the update, or outside of the loop.
 static bool comes_from(Apart *a, const PtxReg *r, uint32_t i, uint32_t update, uint32_t loop) {
   Writes w = find_writes(a, r, a->cfg->block_of[i], i);
   for (uint32_t n = 0; n < w.n; n++)
@@ -261,15 +261,14 @@ static bool comes_from(Apart *a, const PtxReg *r, uint32_t i, uint32_t update, u
   return w.all;
 }
 
-// Copies, and what was widened and cut off again.
+// Copies, and values that were widened and truncated again.
 static bool is_copy(const PtxInstr *in) {
   if (in->op == OP_MOV) return in->nops == 2;
   return in->op == OP_CVT && in->ntypes == 2 && is_integer(in) &&
          ptx_type_kind(in->types[1]) != KIND_FLOAT && ptx_type_size(in->types[1]) >= 4;
 }
 
-// The update in the loop leaves the register as it was plus something: the numbers on the way from
-// it to itself.
+// Whether the update in the loop adds only constants to the register; *by: their sum.
 static bool moves_by(Apart *a, const PtxReg *r, uint32_t update, uint32_t loop, int64_t *by) {
   uint32_t i = update;
   *by = 0;
@@ -295,8 +294,8 @@ static bool moves_by(Apart *a, const PtxReg *r, uint32_t update, uint32_t loop, 
   return false;
 }
 
-// What the operand holds at instruction i, if it stays the same in the loop: its term; 0: it does
-// not, or is not known.
+// The term of the operand's value at instruction i, if it is constant in the loop; 0: it is not, or
+// is not known.
 static uint16_t of_fixed(Apart *a, const PtxOperand *o, uint32_t i, uint32_t loop, unsigned depth) {
   if (o->kind == OPD_INT) return number(a, o->imm);
   if (o->kind != OPD_REG || o->selector != SEL_NONE) return 0;
@@ -306,8 +305,8 @@ static uint16_t of_fixed(Apart *a, const PtxOperand *o, uint32_t i, uint32_t loo
   return w.all ? use(a, o->reg, a->cfg->block_of[i], i, IR_NONE, depth) : 0;
 }
 
-// The same, by what other registers hold, which stay the same: the sum of their terms; 0: it does
-// not. An unrolled loop adds several times.
+// The same for an update that adds registers which are constant in the loop: the sum of their
+// terms; 0: it does not. An unrolled loop adds several times.
 static uint16_t moves_by_registers(Apart *a, const PtxReg *r, uint32_t update, uint32_t loop,
                                    unsigned depth) {
   uint32_t i = update;
@@ -335,7 +334,8 @@ static uint16_t moves_by_registers(Apart *a, const PtxReg *r, uint32_t update, u
   return 0;
 }
 
-// What was left in the register by one run of the loop is where the next begins.
+// Whether each execution of the loop starts with the value that the one before left in the
+// register.
 static bool goes_on(Apart *a, const PtxReg *r, uint32_t loop) {
   const IrBlock *header = &a->cfg->blocks[a->cfg->loops[loop].header];
   for (uint32_t i = 0; i < header->npred; i++) {
@@ -354,7 +354,7 @@ static uint16_t merge(Apart *a, uint16_t x, uint16_t y, bool first) {
   return first ? y : term(a, RACE_MERGE, x, y, 0);
 }
 
-// A way leads from one block to the other without another turn of the loop.
+// Whether a path leads from one block to the other within an iteration of the loop.
 static bool leads_to(Apart *a, uint32_t from, uint32_t to, uint32_t loop) {
   const IrBlock *b = &a->cfg->blocks[from];
   for (uint32_t i = 0; i < b->nsucc; i++) {
@@ -368,7 +368,7 @@ static bool leads_to(Apart *a, uint32_t from, uint32_t to, uint32_t loop) {
   return false;
 }
 
-// In one turn of the loop the use comes before the write.
+// Whether the use comes before the write within an iteration of the loop.
 static bool comes_before(Apart *a, uint32_t block, uint32_t at, uint32_t write, uint32_t loop) {
   uint32_t from = a->cfg->block_of[write];
   if (block == from) return at <= write;
@@ -439,7 +439,7 @@ static uint16_t use(Apart *a, const PtxReg *r, uint32_t block, uint32_t at, uint
     if (k->reg == r && k->block == block && k->at == at && k->fewer == fewer) return k->term;
   }
   uint32_t index = a->known.len;
-  // what needs itself in another way is anything
+  // a value that depends on itself in any other way is the top value
   Known known = {r, block, at, fewer, anything()};
   vec_push(&a->known, known);
   Writes w = find_writes(a, r, block, at);
@@ -450,7 +450,7 @@ static uint16_t use(Apart *a, const PtxReg *r, uint32_t block, uint32_t at, uint
 
 // --- conditions ---
 
-// Less than the least of two is less than each of them.
+// Less than the minimum of two means less than each of them.
 static void add_limit(const Apart *a, RaceReach *x, uint16_t less, uint16_t than) {
   RaceTerm t = a->terms.data[than];
   if (t.op == RACE_LEAST) {
@@ -529,7 +529,8 @@ static void add_conditions(Apart *a, RaceReach *x, uint32_t instr) {
   }
 }
 
-// A loop that goes back while its counter is less: so it is in every turn but the first.
+// A loop that goes back while its counter is below a limit: so it is below in every iteration but
+// the first.
 static void add_turn_limit(Apart *a, RaceReach *x, uint32_t loop) {
   const IrCfg *c = a->cfg;
   uint32_t at = c->loops[loop].header, latch = IR_NONE;
@@ -584,7 +585,7 @@ static bool reach(Apart *a, const RaceAccess *x, RaceReach *out) {
   return out->address != 0;
 }
 
-// of: in the record, of a fact or group.
+// of: the record offset of a fact or group.
 static RaceReaches settle(Apart *a, RacePlaceKind place, uint32_t of) {
   VEC(RaceReach) list = {0};
   bool known = true;

@@ -1,18 +1,18 @@
-// What of an access needs no call: entries are read, tested and replaced in line, where it is a
-// word of 4 bytes, a part of one, or up to four of them.
+// The part of an access's check that needs no call: reads, tests and replaces entries inline, for
+// one word of 4 bytes, a part of one, or up to four words.
 //
-// Entries are read as any memory is: from a cache, which may be late. A thread that has replaced an
-// entry since has seen it, and an entry never held anything untrue.
+// Entries are read like ordinary memory: from a cache, which may be stale. A thread that has
+// replaced an entry since has seen the stale one, and an entry never held anything untrue.
 #include "tools/racecheck/weave_emit.h"
 
 enum { WHOLE = 15 << WG_RACE_BYTES_AT };
 static const int64_t not_the_time = (int64_t)1023 << WG_RACE_SITE_AT | WG_RACE_FLAGS;
 static const int64_t one_launch = (int64_t)1 << WG_RACE_LAUNCH_AT;
-static const int64_t of_launch = -((int64_t)1 << WG_RACE_LAUNCH_AT);  // the field
+static const int64_t of_launch = -((int64_t)1 << WG_RACE_LAUNCH_AT);  // a mask
 static const int64_t the_site = (int64_t)WG_RACE_NO_SITE << WG_RACE_SITE_AT;
 static const int64_t who_and_when = ~((int64_t)1023 << WG_RACE_SITE_AT | WG_RACE_FLAGS | WHOLE);
 
-// The entry of this access, for one of its words. bytes: which of the word; NULL: all.
+// Makes the entry of this access for one of its words. bytes: which bytes of the word; NULL: all.
 static void make_entry(Emit *e, Code *c, PtxReg *to, PtxReg *bytes, unsigned word) {
   bool constant;
   int64_t rest = (int64_t)e->a->site << WG_RACE_SITE_AT | e->a->flags | (bytes ? 0 : WHOLE);
@@ -31,7 +31,7 @@ static void make_entry(Emit *e, Code *c, PtxReg *to, PtxReg *bytes, unsigned wor
   if (bytes) EMIT(c, "or.b64", opd_reg(to), opd_reg(to), opd_reg(bytes));
 }
 
-// Loads an entry, and what it has different from this thread's into `other`.
+// Loads an entry; sets `other` to the bits that differ from this thread's entry.
 static void load_entry(Emit *e, Code *c, PtxReg *to, PtxReg *other, PtxReg *at, int64_t offset) {
   EMIT(c, "ld.global.u64", opd_reg(to), opd_at(c, opd_reg(at), offset));
   EMIT(c, "xor.b64", opd_reg(other), opd_reg(to), opd_reg(e->k->me));
@@ -45,11 +45,11 @@ static void branch_if(Emit *e, Code *c, PtxReg *other, int64_t want, int64_t loo
   code_branch(c, p, false, to);
 }
 
-// What a read looks at beside who and when: an atomic write of this thread may say that others were
-// atomic, too.
+// The flags that a read tests in addition to thread and time: the entry may be an atomic write of
+// this thread, which may stand for atomics of others, too.
 static int64_t looks_at_strong(const Emit *e) { return e->k->writes_strong ? WG_RACE_STRONG : 0; }
 
-// Branches where the entry is of this launch and barrier interval.
+// Branches if the entry is of this launch and barrier interval.
 static void branch_if_now(Emit *e, Code *c, PtxReg *other, PtxLabel *to) {
   PtxReg *t = wide(e, 5), *p = pred(e, 0);
   RACE_LOAD(e->k, c, t, interval);
@@ -58,8 +58,9 @@ static void branch_if_now(Emit *e, Code *c, PtxReg *other, PtxLabel *to) {
   code_branch(c, p, false, to);
 }
 
-// Sets p if a barrier orders the entry of shared memory before this access. One of an access that
-// is performed later (cp.async, bulk copies) is ordered by its clock alone: it must be known.
+// Sets p if a barrier orders the entry of shared memory before this access. The entry of an access
+// that is performed later (cp.async, bulk copies) is ordered by its clock alone: the thread must
+// know that clock.
 static void test_before(Emit *e, Code *c, PtxReg *entry, PtxReg *other, PtxReg *p) {
   PtxReg *t = wide(e, 5), *known = wide(e, 7), *waited = pred(e, 1), *shift = word(e, 0);
   if (e->k->has_async) {
@@ -88,17 +89,17 @@ static void branch_if_before(Emit *e, Code *c, PtxReg *entry, PtxReg *other, boo
   code_branch(c, p, !so, to);
 }
 
-// Bits of an entry of shared memory that tell whether it is of an access that is performed later.
+// The bits of a shared memory entry that mark an access performed later.
 static int64_t looks_at_later(const Emit *e) { return e->k->has_async ? WG_RACE_CTA : 0; }
 
-// The entry at [at + offset], and the register with what it held.
+// The entry at [at + offset]; held: the register with its value.
 typedef struct Slot {
   PtxReg *at;
   int64_t offset;
   PtxReg *held;
 } Slot;
 
-// Replaces the entry by `t` and branches to `done`; or goes on, where another thread was faster.
+// Replaces the entry by `t` and branches to `done`; falls through if another thread was faster.
 static void swap(Emit *e, Code *c, Slot s, PtxReg *t, PtxLabel *done) {
   PtxReg *p = pred(e, 0);
   EMIT(c, "atom.global.cas.b64", opd_reg(t), opd_at(c, opd_reg(s.at), s.offset), opd_reg(s.held),
@@ -113,7 +114,7 @@ static void swap_in(Emit *e, Code *c, Slot s, PtxReg *bytes, PtxLabel *done) {
   swap(e, c, s, t, done);
 }
 
-// All of these go on where a call is needed.
+// All functions below fall through if a call is needed.
 static void read_of_pair(Emit *e, Code *c, PtxReg *at) {
   PtxReg *entry = wide(e, 3), *other = wide(e, 4), *moment = wide(e, 6), *t = wide(e, 5),
          *p = pred(e, 0);
@@ -124,7 +125,7 @@ static void read_of_pair(Emit *e, Code *c, PtxReg *at) {
   load_entry(e, c, entry, other, at, 8);
   code_label(c, again);
   branch_if_before(e, c, entry, other, true, old);
-  // one that can race with more stays
+  // an entry that can race with more accesses stays
   if (strong) branch_if(e, c, other, WHOLE, WHOLE | kind, kept);
   branch_if(e, c, other, alike, ~not_the_time | kind, kept);  // this thread, before
   RACE_LOAD(e->k, c, moment, moment);                         // several
@@ -134,13 +135,13 @@ static void read_of_pair(Emit *e, Code *c, PtxReg *at) {
   code_branch(c, p, false, kept);
   EMIT(c, "setp.ne.u64", opd_reg(p), opd_reg(t), opd_imm(alike));
   code_branch(c, p, false, call);
-  if (e->k->has_clock) {  // of two clocks the later one is kept
+  if (e->k->has_clock) {  // of two clocks the later one must be kept
     RACE_LOAD(e->k, c, t, clock);
     EMIT(c, "and.b64", opd_reg(t), opd_reg(other), opd_reg(t));
     EMIT(c, "setp.ne.u64", opd_reg(p), opd_reg(t), opd_imm(0));
     code_branch(c, p, false, call);
   }
-  EMIT(c, "mov.b64", opd_reg(t), opd_imm(WG_RACE_MANY));  // another one before
+  EMIT(c, "mov.b64", opd_reg(t), opd_imm(WG_RACE_MANY));  // records that several threads have read
   EMIT(c, "red.global.or.b64", opd_at(c, opd_reg(at), 8), opd_reg(t));
   code_label(c, kept);
   load_entry(e, c, entry, other, at, 0);
@@ -152,14 +153,14 @@ static void read_of_pair(Emit *e, Code *c, PtxReg *at) {
   EMIT(c, "bra", opd_label(call));
   code_label(c, old);
   swap_in(e, c, (Slot){at, 8, entry}, NULL, kept);
-  // Another lane that reads the same word was faster: its entry is looked at.
+  // Another lane that reads the same word was faster: tests its entry.
   EMIT(c, "mov.b64", opd_reg(entry), opd_reg(t));
   EMIT(c, "xor.b64", opd_reg(other), opd_reg(entry), opd_reg(e->k->me));
   EMIT(c, "bra", opd_label(again));
   code_label(c, call);
 }
 
-// Branches where the entry's thread is not of this block.
+// Branches if the entry's thread is not of this block.
 static void branch_if_other_block(Emit *e, Code *c, PtxReg *entry, PtxLabel *to) {
   PtxReg *t = wide(e, 5), *p = pred(e, 0), *number = word(e, 0), *limit = word(e, 1);
   EMIT(c, "shr.u64", opd_reg(t), opd_reg(entry), opd_imm(WG_RACE_TIME_AT));
@@ -193,7 +194,7 @@ static void branch_if_strong(Emit *e, Code *c, PtxReg *entry, PtxReg *other, boo
   code_label(c, differs);
 }
 
-// number: of the word, of those that the access writes
+// number: of the word, among those that the access writes
 static void write_of_pair(Emit *e, Code *c, PtxReg *at, unsigned number) {
   PtxReg *entry = wide(e, 3), *other = wide(e, 4), *p = pred(e, 0), *t = wide(e, 5);
   PtxLabel *call = body_label(e->k->body), *kept = body_label(e->k->body);
@@ -203,7 +204,7 @@ static void write_of_pair(Emit *e, Code *c, PtxReg *at, unsigned number) {
   else if (!later)
     branch_if(e, c, other, WHOLE | WG_RACE_WRITE,
               ~not_the_time | WG_RACE_WRITE | WG_RACE_STRONG | looks_at_later(e),
-              e->back);  // this thread, before: who has read it since has met that
+              e->back);  // this thread wrote it before: later readers have already met that write
   branch_if_before(e, c, entry, other, false, call);
   EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(entry), opd_imm((int64_t)WG_RACE_BENIGN));
   code_branch(c, p, false, e->back);
@@ -227,7 +228,7 @@ static void write_of_pair(Emit *e, Code *c, PtxReg *at, unsigned number) {
   code_label(c, call);
 }
 
-// An entry of an earlier launch, which everything before this one is ordered with.
+// Branches on an entry of an earlier launch that is ordered before this one.
 static void branch_if_replaceable(Emit *e, Code *c, PtxReg *entry, PtxReg *other, bool so,
                                   PtxLabel *to) {
   PtxReg *t = wide(e, 5), *p = pred(e, 0);
@@ -237,7 +238,8 @@ static void branch_if_replaceable(Emit *e, Code *c, PtxReg *entry, PtxReg *other
   code_branch(c, p, !so, to);
 }
 
-// Another thread's: of this launch and block, not strong, and of the whole word. Else: `to`.
+// Falls through for another thread's entry of this launch and block, not strong, and of the whole
+// word. Otherwise branches to `to`.
 static void branch_if_strange(Emit *e, Code *c, PtxReg *entry, PtxReg *other, PtxLabel *to) {
   PtxReg *t = wide(e, 5), *p = pred(e, 0);
   EMIT(c, "and.b64", opd_reg(t), opd_reg(other), opd_imm(of_launch | WHOLE | WG_RACE_STRONG));
@@ -246,8 +248,8 @@ static void branch_if_strange(Emit *e, Code *c, PtxReg *entry, PtxReg *other, Pt
   branch_if_other_block(e, c, entry, to);
 }
 
-// The entry was left by a thread of this block, before the last barrier or behind it.
-// load_entry has left it in wide(3) and wide(4).
+// The entry was left by a thread of this block, before the last barrier or after it. load_entry has
+// put it into wide(3) and wide(4).
 static void of_own_block(Emit *e, Code *c, PtxReg *at, PtxLabel *mine, PtxLabel *call) {
   bool writes = e->a->flags & WG_RACE_WRITE;
   PtxReg *entry = wide(e, 3), *other = wide(e, 4), *t = wide(e, 5), *keep = wide(e, 6),
@@ -255,7 +257,7 @@ static void of_own_block(Emit *e, Code *c, PtxReg *at, PtxLabel *mine, PtxLabel 
   PtxLabel *now = body_label(e->k->body);
   branch_if_strange(e, c, entry, other, call);
   branch_if_now(e, c, other, now);
-  if (writes) {  // a barrier between, unless other blocks have read it, too
+  if (writes) {  // a barrier lies between, unless other blocks have read it, too
     branch_if(e, c, other, WG_RACE_BLOCKS, WG_RACE_WRITE | WG_RACE_BLOCKS, call);
     EMIT(c, "bra", opd_label(mine));
   } else {
@@ -269,11 +271,11 @@ static void of_own_block(Emit *e, Code *c, PtxReg *at, PtxLabel *mine, PtxLabel 
     EMIT(c, "bra", opd_label(call));
   }
   code_label(c, now);
-  // this thread has read it, and no other
+  // this thread has read it, and no other has
   if (writes)
     branch_if(e, c, other, WHOLE,
               who_and_when | WHOLE | WG_RACE_WRITE | WG_RACE_MANY | WG_RACE_BLOCKS, mine);
-  else {  // other threads have read it since the same barrier, and none has written it since
+  else {  // other threads have read it in this barrier interval, and none has written it
     RACE_LOAD(e->k, c, t, moment);
     EMIT(c, "or.b64", opd_reg(t), opd_reg(t), opd_imm(WG_RACE_WRITE));
     EMIT(c, "and.b64", opd_reg(t), opd_reg(other), opd_reg(t));
@@ -286,8 +288,8 @@ static void of_own_block(Emit *e, Code *c, PtxReg *at, PtxLabel *mine, PtxLabel 
   EMIT(c, "bra", opd_label(call));
 }
 
-// What an atomic or volatile read finds and leaves as it is: atomic writes, reads that are not
-// atomic, reads of several blocks.
+// Entries that an atomic or volatile read leaves as they are: atomic writes, weak reads, reads of
+// several blocks.
 static void known_to_strong_read(Emit *e, Code *c, PtxReg *other) {
   branch_if(e, c, other, WHOLE | WG_RACE_WRITE | WG_RACE_STRONG,
             of_launch | WHOLE | WG_RACE_WRITE | WG_RACE_STRONG | WG_RACE_CTA, e->back);
@@ -324,7 +326,7 @@ static void one_entry(Emit *e, Code *c, PtxReg *at) {
   code_label(c, call);
 }
 
-// A part of a word. Threads may each have some bytes of it: of writes the last one is kept.
+// A part of a word. Each thread may have some bytes of it: of writes, the last one is kept.
 static void part_of_word(Emit *e, Code *c, PtxReg *at) {
   RaceCheck *k = e->k;
   bool writes = e->a->flags & WG_RACE_WRITE;
@@ -337,7 +339,7 @@ static void part_of_word(Emit *e, Code *c, PtxReg *at) {
   EMIT(c, "shl.b64", opd_reg(bytes), opd_reg(bytes), opd_reg(shift));
   load_entry(e, c, entry, other, at, 0);
   EMIT(c, "and.b64", opd_reg(old), opd_reg(entry), opd_reg(bytes));
-  // this thread, at the same time
+  // this thread's entry, at the same time
   EMIT(c, "and.b64", opd_reg(t), opd_reg(other),
        opd_imm(who_and_when | WG_RACE_STRONG | WG_RACE_WRITE));
   EMIT(c, "setp.ne.u64", opd_reg(p), opd_reg(t), opd_imm(writes ? WG_RACE_WRITE : 0));
@@ -361,7 +363,7 @@ static void part_of_word(Emit *e, Code *c, PtxReg *at) {
   } else branch_if_replaceable(e, c, entry, other, false, call);
   swap_in(e, c, (Slot){at, 0, entry}, bytes, e->back);
   EMIT(c, "bra", opd_label(call));
-  // more bytes of the same thread; which access it was is known as long as there is one
+  // adds bytes of the same thread; the site stays known only if both accesses have the same one
   code_label(c, mine);
   make_entry(e, c, t, bytes, 0);
   EMIT(c, "and.b64", opd_reg(old), opd_reg(entry), opd_imm(WHOLE));
@@ -380,8 +382,8 @@ void race_find_entries(Emit *e, Code *c, PtxReg *to, bool shared) {
   else EMIT(c, "mov.b64", opd_reg(to), opd_reg(e->k->cache_entries));
 }
 
-// Sets pred(0) if (entry ^ me) & look == want for all n entries. They stay in wide(8) and what
-// follows.
+// Sets pred(0) if (entry ^ me) & look == want for all n entries. The entries stay in wide(8) and
+// the following registers.
 static void test_all(Emit *e, Code *c, PtxReg *at, unsigned n, PtxOperand want, PtxOperand look) {
   PtxReg *other = wide(e, 4), *p = pred(e, 0);
   for (unsigned i = 0; i < n; i++) {
@@ -392,8 +394,8 @@ static void test_all(Emit *e, Code *c, PtxReg *at, unsigned n, PtxOperand want, 
   }
 }
 
-// Replaces all entries, which held what is in wide(8) and what follows, and branches back; or goes
-// on, where another thread was faster.
+// Replaces all entries, whose values are in wide(8) and the following registers, and branches back;
+// falls through if another thread was faster.
 static void swap_all(Emit *e, Code *c, PtxReg *at, unsigned n, unsigned apart) {
   PtxReg *t = wide(e, 5), *p = pred(e, 0);
   bool constant, differ = race_written(e, NULL, NULL, NULL, &constant);
@@ -410,8 +412,8 @@ static void swap_all(Emit *e, Code *c, PtxReg *at, unsigned n, unsigned apart) {
   code_branch(c, p, false, e->back);
 }
 
-// Several words of global memory: no call if each entry is this access already, or is of an earlier
-// launch.
+// Several words of global memory: no call is needed if each entry already is this access, or is of
+// an earlier launch.
 static void several_words(Emit *e, Code *c, PtxReg *at, unsigned n) {
   bool writes = e->a->flags & WG_RACE_WRITE;
   PtxReg *mask = wide(e, 5), *other = wide(e, 4), *p = pred(e, 0);
@@ -528,7 +530,7 @@ void race_without_call(Emit *e, Code *c, bool shared) {
   if (part && (shared || e->a->lanes)) return;
   if (!shared && e->k->has_global_async) return;
   if (shared && e->k->has_clusters) return;  // a barrier of the block does not order other blocks
-  // mostly the first write since a barrier
+  // this is mostly the first write since a barrier
   if (shared && writes && n > 1 && !e->a->unread && !e->k->has_async) return;
   // .nc promises that no thread writes there: this is hardly ever reached, and need not be fast
   if (ptx_has(e->in, MOD_NC)) return;

@@ -1,13 +1,12 @@
 // Accesses to shared memory between barriers of the block. Accesses of different intervals are
 // ordered; an access needs no check if nothing in its own intervals can race with it.
 //
-// An interval begins where the kernel does, or after a barrier, and is everything that is reached
-// from there without another barrier. Threads are in intervals that begin at the same barrier as
-// long as no branch that they take differently leads to different barriers; where one may, all
-// pairs of intervals that threads can be in at the same time are followed from pair to pair. A
-// branch on a value that all threads read from shared memory is uniform, unless some thread writes
-// there in that interval. It is assumed uniform first, and the assumption is withdrawn where it
-// proves wrong.
+// An interval begins at the kernel's start or after a barrier, and consists of everything that can
+// be reached from there without another barrier. As long as no divergent branch leads to different
+// barriers, all threads are in intervals that begin at the same barrier; otherwise all pairs of
+// concurrent intervals are followed from pair to pair. A branch on a value that all threads read
+// from shared memory is uniform, unless some thread writes there in that interval. It is first
+// assumed uniform, and the assumption is withdrawn where it proves wrong.
 #include "tools/racecheck/internal.h"
 
 enum { MOST_STARTS = 64, MOST_ACCESSES = 4096, MOST_SEARCHES = 20000 };
@@ -18,9 +17,9 @@ struct RaceIntervals {
   uint64_t next[MOST_STARTS];       // barriers that an interval ends at
   uint64_t beside[MOST_STARTS];     // intervals that other threads may be in at the same time
   uint64_t *within;                 // by instruction: intervals that it is in
-  bool *reached;                    // by block, of one search
-  bool *trusted;                    // by instruction: a load that gives all threads the same
-  uint32_t searches;                // that are left
+  bool *reached;                    // by block, for one search
+  bool *trusted;                    // by instruction: a load assumed to be uniform
+  uint32_t searches;                // searches that may still be made
   bool *divergent;                  // by block: some threads may reach it and others not
 };
 
@@ -70,7 +69,7 @@ static bool find_intervals(const RaceCheck *k, RaceIntervals *v) {
   return true;
 }
 
-// --- which of them are there at the same time ---
+// --- which intervals are concurrent ---
 
 static void follow(RaceIntervals *v, uint32_t a, uint32_t b) {
   if (v->beside[a] >> b & 1) return;
@@ -92,9 +91,9 @@ static bool is_trusted(void *user, const PtxInstr *load) {
   return false;
 }
 
-// --- what may meet ---
+// --- which accesses may race ---
 
-// Arrays without a size all begin at the same place. NULL: it may be any.
+// Arrays without a size all begin at the same place. NULL: it may be any variable.
 static const PtxVar *variable_of(const RaceCheck *k, const RaceAccess *a) {
   static const PtxVar unsized;
   IrOrigin o = ir_access_origin(k->provenance, a->address);
@@ -139,8 +138,8 @@ static bool leads(const RaceIntervals *v, uint32_t block, uint32_t from, uint32_
   return v->reached[to];
 }
 
-// The nearest block that all threads run, and through which this interval reaches the instruction;
-// IR_NONE: there is none.
+// The nearest block that all threads execute, and through which every path of this interval to the
+// instruction leads; IR_NONE: there is none.
 static uint32_t gate(const RaceIntervals *v, uint32_t instr, uint32_t start) {
   const IrCfg *c = v->cfg;
   uint32_t block = c->block_of[instr], begin = start ? c->block_of[v->starts[start]] : 0,
@@ -172,8 +171,8 @@ static bool may_meet(RaceIntervals *v, uint32_t a, uint32_t b) {
   return false;
 }
 
-// One of them writes, in intervals that are there at the same time: threads of one block that do
-// both atomically do not race.
+// Whether the accesses may race: one of them writes, in concurrent intervals. Strong accesses of
+// threads of one block do not race.
 static bool may_race(RaceIntervals *v, const RaceAccess *a, uint64_t beside_a, const PtxVar *of_a,
                      const RaceAccess *b) {
   if (!((a->flags | b->flags) & WG_RACE_WRITE) || a->flags & b->flags & WG_RACE_STRONG ||
@@ -184,7 +183,7 @@ static bool may_race(RaceIntervals *v, const RaceAccess *a, uint64_t beside_a, c
   return (!of_a || !of_b || of_a == of_b) && may_meet(v, a->instr, b->instr);
 }
 
-// reads_only: of those that are looked at
+// reads_only: considers only reads that are still checked
 static bool finds(RaceIntervals *v, const RaceAccess *a, bool reads_only) {
   uint64_t around = beside(v, a->instr);
   const PtxVar *var = variable_of(v->k, a);
@@ -196,14 +195,15 @@ static bool finds(RaceIntervals *v, const RaceAccess *a, bool reads_only) {
   return false;
 }
 
-// All threads are in one interval when they reach it.
+// Whether all threads are in the same interval when they reach it.
 static bool is_common(const RaceIntervals *v, uint32_t instr) {
   for (uint32_t s = 0; s < v->n; s++)
     if (v->within[instr] >> s & 1 && v->beside[s] & ~(1ull << s)) return false;
   return true;
 }
 
-// Threads that read a word while another one writes it may read different values.
+// Withdraws trust in loads: threads that read a word while another one writes it may read different
+// values.
 static bool take_back(RaceIntervals *v) {
   bool changed = false;
   for (uint32_t i = 0; i < v->k->accesses.len; i++) {
@@ -275,7 +275,7 @@ void race_find_unread(RaceCheck *k, RaceIntervals *v) {
 // counter is the same for all of them, and for all accesses of the group, if these are in one
 // interval and the loop does not turn between them.
 
-// by block and instruction: bit 0: before the header is passed, bit 1: behind that
+// by block and instruction: bit 0: before the header is passed, bit 1: after that
 typedef struct Turns {
   const RaceIntervals *v;
   uint32_t header;
@@ -342,14 +342,14 @@ static void find_same_loops(RaceCheck *k, const RaceIntervals *v) {
     }
 }
 
-// --- groups: accesses that may meet, directly or by way of others ---
+// --- groups: accesses that may race, directly or through other accesses ---
 
 static uint32_t root(uint32_t *of, uint32_t i) {
   while (of[i] != i) i = of[i] = of[of[i]];
   return i;
 }
 
-// The host can only say something of addresses in one variable.
+// The host can only reason about addresses in one known variable.
 static bool is_plain(const RaceCheck *k, const RaceAccess *a) {
   PtxOp op = k->body->cfg->instrs[a->instr]->op;
   return a->place == RACE_SHARED_MEMORY && (op == OP_LD || op == OP_ST) &&

@@ -1,6 +1,6 @@
-// Accesses in a loop whose address stays the same: a thread that has accessed some bytes, and does
-// so again with nothing between that orders anything, does nothing new. They are looked at once,
-// each time the loop is entered: a bit of a register says that it was done.
+// Accesses in a loop whose address stays the same. If a thread repeats an access, with nothing
+// between that orders accesses, the repetition adds nothing. Such an access is checked once for
+// each execution of the loop: a bit of a register tells that it was done.
 #include "tools/racecheck/internal.h"
 
 enum { MOST = 32 };  // in one kernel
@@ -36,7 +36,7 @@ static void survey(Loops *l) {
   }
 }
 
-// There is a place on every way into it.
+// Every way into the loop has a place for code.
 static bool can_enter(const IrCfg *c, uint32_t loop) {
   const IrBlock *header = &c->blocks[c->loops[loop].header];
   for (uint32_t i = 0; i < header->npred; i++)
@@ -50,8 +50,8 @@ static bool stays(const Loops *l, uint32_t loop, const PtxOperand *o) {
   return o->kind != OPD_REG || !(l->written[loop][o->reg->id / 64] >> (o->reg->id % 64) & 1);
 }
 
-// What is written tells races of equal values from others, so it must stay, too, unless it is a
-// sum.
+// The written value distinguishes races of equal values from others, so it must be constant in the
+// loop, too, unless it is a running sum.
 static bool does_the_same(const RaceCheck *k, const Loops *l, uint32_t loop, const RaceAccess *a) {
   const PtxInstr *in = l->cfg->instrs[a->instr];
   if (l->orders[loop] || !stays(l, loop, &a->address->list[0])) return false;

@@ -1,8 +1,8 @@
 // Reads whose value only a guarded store uses. Triton lets all threads load a scalar, and one of
-// them store what comes of it: what the others have read is thrown away, so that it does not matter
-// whether they read before or after the store. Such a read is looked at where the store stands, in
-// the threads that store. Of several loads of the scalar, one for each element that a thread holds,
-// those whose value nothing uses are not looked at.
+// them store the result. The values read by the other threads are thrown away, so it does not
+// matter whether they read before or after the store. Such a read is checked at the store, in the
+// threads that store. If a thread loads the scalar once for each element it holds, loads with
+// unused values are not checked.
 #include "tools/racecheck/internal.h"
 
 enum { NO_READER = IR_NONE, SEVERAL_BLOCKS = IR_NONE - 1 };
@@ -55,7 +55,7 @@ static bool has_tainted(const Search *s, const PtxOperand *o) {
   return false;
 }
 
-// A guarded store that takes it as the value, under the guard of the first one.
+// A guarded store that stores the value, under the same guard as the first one.
 static bool is_masked_use(const Search *s, const PtxInstr *in) {
   if (in->op != OP_ST || !in->guard || s->tainted[in->guard->id] || has_tainted(s, &in->ops[0]))
     return false;
@@ -72,15 +72,15 @@ static void note_used(void *user, PtxReg **r, bool is_def) {
   Search *s = user;
   s->reads |= is_def && s->reader[(*r)->id] != NO_READER;
 }
-// Nothing in the function reads what the load writes.
+// Whether no instruction of the function reads the load's result.
 static bool is_unused(Search *s, uint32_t load) {
   s->reads = false;
   ptx_visit_regs(s->cfg->instrs[load], note_used, s);
   return !s->reads;
 }
 
-// Follows the value through its block. The first store that uses it; IR_NONE: something else uses
-// it.
+// Follows the value through its block. Returns the first store that uses it; IR_NONE: something
+// else uses it.
 static uint32_t follow(Search *s, uint32_t load) {
   const IrCfg *c = s->cfg;
   const IrBlock *b = &c->blocks[c->block_of[load]];
@@ -110,7 +110,7 @@ static uint32_t follow(Search *s, uint32_t load) {
   return is_written(c, s->use->guard, first, last) ? IR_NONE : first;
 }
 
-// Where `p` holds, so does `q`: it is q, or the conjunction of q and something.
+// Whether p implies q: p is q, or the conjunction of q and something.
 static bool implies(const IrDefs *d, const PtxReg *p, const PtxReg *q, unsigned depth) {
   const PtxInstr *def = depth ? ir_single_def(d, p) : NULL;
   if (p == q) return true;
@@ -122,7 +122,7 @@ static bool implies(const IrDefs *d, const PtxReg *p, const PtxReg *q, unsigned 
   return false;
 }
 
-// The threads that store have loaded.
+// Whether all threads that store have executed the load.
 static bool guard_fits(const IrDefs *d, const PtxInstr *load, const PtxInstr *store) {
   return !load->guard || (!load->guard_negated && !store->guard_negated &&
                           implies(d, store->guard, load->guard, 4));
@@ -140,7 +140,7 @@ static bool may_move(const Search *s, const RaceAccess *a, uint32_t to) {
   return true;
 }
 
-// A load before it, in the same block and under the same guard, reads the same bytes.
+// Whether an earlier load in the same block, under the same guard, reads the same bytes.
 static bool repeats(const RaceCheck *k, uint32_t n) {
   const IrCfg *c = k->body->cfg;
   const RaceAccess *a = &k->accesses.data[n];
@@ -178,7 +178,7 @@ void race_move_masked_reads(RaceCheck *k) {
               .reader = ARENA_ARRAY(scratch, uint32_t, n),
               .tainted = ARENA_ARRAY(scratch, bool, n)};
   find_readers(&s);
-  for (uint32_t i = k->accesses.len; i-- > 0;) {  // what is moved comes to stand behind
+  for (uint32_t i = k->accesses.len; i-- > 0;) {  // a moved access then comes after the others
     RaceAccess *a = &k->accesses.data[i];
     if (c->instrs[a->instr]->op != OP_LD || a->flags & WG_RACE_STRONG || a->address->nlist != 1 ||
         a->address->list[0].kind != OPD_REG)

@@ -1,8 +1,8 @@
-// What orders accesses: barriers of the block are counted, syncs of a warp too; everything else
-// goes by clocks.
+// Order between accesses: barriers of the block and syncs of a warp are counted; all other
+// synchronization uses clocks.
 #include "tools/racecheck/internal.h"
 
-// An order that the switch below leaves out does not compile.
+// The build fails if the switch below lacks an order.
 #pragma GCC diagnostic error "-Wswitch"
 
 static Code *guarded(RaceCheck *k, uint32_t i, bool after) {
@@ -15,8 +15,8 @@ static Code *guarded(RaceCheck *k, uint32_t i, bool after) {
 static PtxReg *wide(RaceCheck *k, unsigned n) { return body_temp(k->body, TYPE_B64, n); }
 static PtxReg *word(RaceCheck *k, unsigned n) { return body_temp(k->body, TYPE_B32, n); }
 
-// Probes are called where the guard lets pass: a call cannot be guarded in all versions, a branch
-// around it can.
+// Calls probes only if the guard passes: not all PTX versions can guard a call, but a branch around
+// it works.
 static PtxLabel *around(RaceCheck *k, Code *c, const PtxInstr *in) {
   code_guard(c, NULL, false);
   if (!in->guard) return NULL;
@@ -63,8 +63,8 @@ static bool is_everybody(const RaceCheck *k, const PtxOperand *o) {
   return constant_value(k->body, o, &mask) && (uint32_t)mask == UINT32_MAX;
 }
 
-// everybody: the whole warp. Else the lanes are not known, and the order within the warp is unknown
-// until the next barrier.
+// everybody: the whole warp takes part. Otherwise the lanes are not known, and the order within the
+// warp is unknown until the next barrier.
 static void count_sync_in(RaceCheck *k, uint32_t i, bool everybody, bool after, PtxReg *me) {
   Code *c = guarded(k, i, after);
   PtxReg *all = wide(k, 0), *t = wide(k, 1), *more = body_temp(k->body, TYPE_PRED, 0);
@@ -91,7 +91,8 @@ bool race_is_matrix(const PtxInstr *in) {
   return memory == MEMORY_MATRIX || memory == MEMORY_TILE;
 }
 
-// All lanes reach it together, and programs rely on that; who accesses which bytes is not known.
+// All lanes of a warp execute it together, and programs rely on that; it is not known which lane
+// accesses which bytes.
 void race_order_before(RaceCheck *k, uint32_t i) {
   if (race_is_matrix(k->body->cfg->instrs[i])) count_sync(k, i, true, false);
 }
@@ -109,7 +110,7 @@ static void tick(RaceCheck *k, Code *c) {
   code_call_value(c, probe(k, "wg_race_tick"), k->me, args, 2);
 }
 
-// What the thread knows has changed: what it does is later.
+// The thread's knowledge has changed: its accesses get a later clock.
 static void after(RaceCheck *k, Code *c) {
   PtxReg *layout = word(k, 0);
   RACE_LOAD(k, c, layout, layout);
@@ -181,7 +182,7 @@ static void at_barrier(RaceCheck *k, uint32_t i, WgOrders what) {
   if (k->has_clock) {
     Code *c = guarded(k, i, false);
     PtxLabel *over = around(k, c, in);
-    settle(k, c, false);  // a barrier behind a read of a flag counts as its fence
+    settle(k, c, false);  // a barrier after a read of a flag counts as the read's fence
     if (part) tick(k, c);
     arrive(k, c, where, number);
     end_around(c, over);
@@ -226,7 +227,7 @@ static void at_cluster_barrier(RaceCheck *k, uint32_t i, bool waits) {
   const PtxInstr *in = k->body->cfg->instrs[i];
   Code *c = guarded(k, i, waits);
   PtxLabel *over = around(k, c, in);
-  // a thread that is ahead must not pass its next phase on to threads that are still in this one
+  // a thread that is ahead must not release its next phase to threads that are still in this one
   const PtxOperand phase = opd_reg(k->phase);
   if (!waits) {
     settle(k, c, false);
@@ -240,8 +241,7 @@ static void at_cluster_barrier(RaceCheck *k, uint32_t i, bool waits) {
   if (waits) count_barrier(k, i);
 }
 
-// What another thread finds at this place. clock: all that was done so far, else what was done
-// before the last fence.
+// Releases the thread's accesses before its last fence at this address.
 static void release(RaceCheck *k, Code *c, const PtxOperand *address, bool to_shared,
                     unsigned how) {
   PtxReg *slots = wide(k, 0), *at = wide(k, 1), *serial = word(k, 1), *layout = word(k, 0),
@@ -282,7 +282,8 @@ void race_tells(RaceCheck *k, const RaceAccess *a) {
                   : in->space == SPACE_GENERIC ? WG_RACE_TELL_GENERIC
                                                : 0u) |
                  (a->flags & WG_RACE_CTA);
-  // Others of the cluster know an address of shared memory by another name: one place for all.
+  // Other blocks of the cluster use a different address for the same shared memory: all share one
+  // place.
   bool for_cluster = k->has_clusters &&
                      (shared || a->place == RACE_CLUSTER_MEMORY || in->space == SPACE_GENERIC);
   if (a->flags & WG_RACE_WRITE) {
@@ -304,15 +305,15 @@ void race_tells(RaceCheck *k, const RaceAccess *a) {
     PtxReg *at = keep_address(k, a->instr, a->address, to_shared);
     Code *c = guarded(k, a->instr, true);
     PtxLabel *over = around(k, c, in);
-    // else a fence must follow, or a barrier
+    // otherwise a fence or a barrier must follow
     bool acquires = access_order(in) & WG_ACCESS_ACQUIRES;
     acquire(k, c, at, how | (acquires ? WG_RACE_TELL_ACQUIRE : 0u));
     end_around(c, over);
   }
 }
 
-// Barriers in memory: a thread that waits acquires what all that arrived have released. In a
-// cluster others may come by another address: one place for all.
+// Barriers in memory: a thread that waits acquires the clocks of all that arrived. Other blocks of
+// a cluster may use a different address: all share one place.
 static void at_mbarrier(RaceCheck *k, uint32_t i, bool waits) {
   const PtxInstr *in = k->body->cfg->instrs[i];
   const PtxOperand *address = NULL;
@@ -351,7 +352,7 @@ void race_completes(RaceCheck *k, Code *c, const PtxOperand *barrier) {
   code_call_value(c, probe(k, "wg_race_issued"), nothing, args, ARRAY_LEN(args));
 }
 
-// Groups of copies: what was asked for before a commit has an earlier clock than what follows.
+// Groups of copies: copies issued before a commit have an earlier clock than later ones.
 static void at_commit(RaceCheck *k, uint32_t i, unsigned which) {
   Code *c = guarded(k, i, true);
   PtxReg *layout = word(k, 0);
@@ -387,7 +388,7 @@ static void at_proxy_fence(RaceCheck *k, uint32_t i) {
   end_around(c, over);
 }
 
-// Nothing is known of what a function does: from here on no order is.
+// The effects of the function are not known: from here on the order is unknown.
 static void at_call(RaceCheck *k, uint32_t i) {
   if (!k->has_clock) return;
   Code *c = guarded(k, i, true);
@@ -399,7 +400,7 @@ static void at_call(RaceCheck *k, uint32_t i) {
   end_around(c, over);
 }
 
-// What was stored is there when the mbarrier comes to its next phase.
+// The stored value is visible once the mbarrier reaches its next phase.
 static void at_store_later(RaceCheck *k, uint32_t i) {
   const PtxInstr *in = k->body->cfg->instrs[i];
   if (!race_stores_later(in)) return;

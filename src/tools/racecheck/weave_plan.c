@@ -1,9 +1,10 @@
-// Which accesses are looked at, where their entries are, and what kinds of order a kernel can make.
+// Determines which accesses are checked, where their entries are, and which kinds of order a kernel
+// uses.
 #include "tools/racecheck/internal.h"
 
 bool race_is_strong(const PtxInstr *in) { return access_order(in) & WG_ACCESS_STRONG; }
 
-// --- where ---
+// --- places ---
 
 static uint32_t fact_of(RaceCheck *k, const IrOrigin *o, bool writes) {
   Body *b = k->body;
@@ -42,7 +43,7 @@ static void find_place(RaceCheck *k, RaceAccess *a) {
   a->place = a->fact_at ? RACE_PARAM : RACE_LOOKUP;
 }
 
-// --- what ---
+// --- accesses ---
 
 static void add_one(RaceCheck *k, RaceAccess a) {
   uint32_t i = a.instr, flags = a.flags;
@@ -160,8 +161,9 @@ bool race_orders(const PtxInstr *in) {
   return makes_clocks(in) || is_warp_sync(in) || ptx_op_order(in->op) == ORDER_BLOCK;
 }
 
-// Barriers for one memory need a count for each. Clocks and addresses of either memory have one for
-// all: there every barrier counts for both, which can only miss.
+// Barriers that order only one memory need a count for each memory. Clocks, and addresses that may
+// be in either memory, have one count for both: there every barrier counts for both, which can only
+// hide races.
 static bool splits_memories(const RaceCheck *k) {
   const IrCfg *cfg = k->body->cfg;
   bool some = false;
@@ -195,7 +197,7 @@ void race_plan(RaceCheck *k) {
     if (in->op == OP_CALL && (program_callee(in) || (in->nops > 1 && in->ops[1].kind != OPD_FUNC)))
       k->stores_anywhere = true;
     if (in->op == OP_CALL && !k->unseen && race_call_accesses(in)) k->unseen = in;
-    if (race_says(k, i)) k->looks_up = k->uses_shared = true;  // all memory has entries then
+    if (race_says(k, i)) k->looks_up = k->uses_shared = true;  // then all memory has entries
     unseen_order |= in->op == OP_CALL && race_call_orders(in);
     add_access(k, i);
   }

@@ -1,14 +1,15 @@
-// Takes a kernel apart into what decides which bytes of shared memory each thread accesses, and
-// when: addresses, branches, barriers, groups of asynchronous copies. All else is left out. Where
-// none of it depends on data or on the number of the block, all blocks do the same, and the host
-// finds out by executing it for one of them (host_rehearsal.c) whether threads of a block race.
+// Extracts the part of a kernel that decides which bytes of shared memory each thread accesses, and
+// when: addresses, branches, barriers, groups of asynchronous copies. Everything else is left out.
+// If nothing in this part depends on data or on the block's number, all blocks behave alike, and
+// the host finds out by executing it for one of them (host_rehearsal.c) whether threads of a block
+// race.
 #include "tools/racecheck/internal.h"
 
 enum { MOST_STEPS = 20000 };
 typedef struct Taking {
   const RaceCheck *k;
   const IrCfg *cfg;
-  uint32_t *access;  // by instruction: of RaceCheck.accesses, plus 1
+  uint32_t *access;  // by instruction: index in RaceCheck.accesses, plus 1
   bool *needed;      // by PtxReg.id
   uint16_t *reg_of;  // by PtxReg.id: its number, plus 1
   uint32_t *start;   // by block: its first step
@@ -211,7 +212,7 @@ static bool set_compare(const PtxInstr *in, RaceStep *s) {
 
 static unsigned bits_of(PtxType type) { return type == TYPE_PRED ? 1 : 8 * ptx_type_size(type); }
 
-// What the instruction leaves in its register, where that is known. false: it is not
+// The result of the instruction, as a step. false: it is not known
 static bool compute(Taking *t, const PtxInstr *in, RaceStep *s) {
   if (in->ops[0].kind != OPD_REG || in->ops[0].selector != SEL_NONE || in->ops[0].reg->vector ||
       !is_plain(in) || in->nops > 5)
@@ -311,7 +312,7 @@ static bool take_order(Taking *t, const PtxInstr *in) {
     case WG_ORDERS_COMMIT: s.op = RACE_DO_COMMIT; break;
     case WG_ORDERS_WAIT: s.op = RACE_DO_WAIT; break;
     case WG_ORDERS_WAIT_ALL: s.op = RACE_DO_WAIT_ALL; break;
-    // These order more than the rehearsal knows of: it may only find races that are none.
+    // These order more accesses than the rehearsal knows: it may only find races that are none.
     case WG_ORDERS_NOTHING:
     case WG_ORDERS_WARP:
     case WG_ORDERS_LANES:
@@ -334,7 +335,7 @@ static bool take_order(Taking *t, const PtxInstr *in) {
 
 // --- control ---
 
-// jump and join are blocks here; steps are filled in when all of them have a place.
+// jump and join are blocks here; they become steps once all blocks have a place.
 static void take_branch(Taking *t, uint32_t block, const PtxInstr *in) {
   const IrBlock *b = &t->cfg->blocks[block];
   RaceStep s;
@@ -439,7 +440,7 @@ const RaceRehearsal *race_take_apart(RaceCheck *k) {
   return t.failed || !t.out->unit ? NULL : t.out;
 }
 
-// What no other proof is for has a word of the launch record, too.
+// Gives accesses without any other proof a word of the launch record, too.
 void race_group_rest(RaceCheck *k, const RaceRehearsal *r) {
   uint32_t word = 0;
   race_kernel_of(k->body)->rehearsal = r;

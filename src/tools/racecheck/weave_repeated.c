@@ -1,6 +1,6 @@
-// Accesses of one basic block that say the same: a thread that has read or written some bytes and
-// reads them again, with nothing between that orders anything, does nothing new. Of a read and the
-// write behind it only the write is looked at, of several writes of sums the first.
+// Redundant accesses of one basic block. If a thread reads bytes that it has read or written
+// before, with nothing between that orders accesses, the repetition adds nothing. Of a read and a
+// following write only the write is checked; of several writes of sums, the first.
 #include "tools/racecheck/internal.h"
 
 static bool is_plain(const RaceCheck *k, const RaceAccess *a) {
@@ -25,7 +25,7 @@ static void forget(void *user, PtxReg **r, bool is_def) {
   }
 }
 
-// May what this thread or others did before it look different afterwards?
+// Whether earlier accesses, of this thread or of others, may be ordered differently after it.
 bool race_is_order(const PtxInstr *in) {
   unsigned classes = ptx_op_classes(in);
   if (ptx_op_order(in->op) != ORDER_NONE || classes & (CLASS_CALL | CLASS_RETURN)) return true;
@@ -71,7 +71,7 @@ bool race_writes_sum(const RaceCheck *k, const RaceAccess *a) {
   return false;
 }
 
-// `a` came before `b`, and nothing has changed since. true: b need not be looked at.
+// `a` came before `b`, and nothing has changed since. true: b needs no check.
 static bool join(const RaceCheck *k, RaceAccess *a, RaceAccess *b) {
   const PtxInstr *first = k->body->cfg->instrs[a->instr], *second = k->body->cfg->instrs[b->instr];
   bool alike = first->guard == second->guard &&

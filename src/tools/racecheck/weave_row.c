@@ -1,7 +1,7 @@
-// What stmatrix writes. A lane gives the address of a row of 16 bytes; other lanes hold its
-// elements. Lane 8 * m + r gives the address of row r of matrix m, and register m of lane
-// 4 * row + word holds a word of a row. With .trans it holds elements 2 * word and 2 * word + 1 of
-// a column, and rows are columns.
+// The words that stmatrix writes. A lane provides the address of a row of 16 bytes; other lanes
+// hold its elements. Lane 8 * m + r provides the address of row r of matrix m, and register m of
+// lane 4 * row + word holds a word of a row. With .trans that register holds elements 2 * word and
+// 2 * word + 1 of a column, and rows are columns.
 #include "tools/racecheck/weave_emit.h"
 
 enum { ROWS = 8, WORDS = 4 };
@@ -55,7 +55,8 @@ static void ask_word(Emit *e, Code *c, PtxReg *to, unsigned m, PtxReg *lane, uns
   EMIT(c, "prmt.b32", opd_reg(to), opd_reg(to), opd_reg(second), opd_reg(e->k->row_half));
 }
 
-// All lanes are here: the instruction is .aligned, and what led here is the same for all of them.
+// All lanes are active: the instruction is .aligned, and the path to this code is the same for all
+// of them.
 void race_gather_row(Emit *e, Code *c) {
   if (!e->has_row) return;
   RaceCheck *k = e->k;

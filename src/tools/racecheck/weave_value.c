@@ -1,5 +1,5 @@
-// What a store is about to write, and what memory holds there. For a cp.async the source address
-// stands for the value: two copies of the same bytes write the same.
+// The value that a store is about to write, and the value in memory. For a cp.async the source
+// address stands for the value: two copies of the same bytes write the same value.
 #include "tools/racecheck/weave_emit.h"
 
 // The elements of a store: one, or those of a vector.
@@ -73,7 +73,7 @@ static bool is_copy(const Emit *e) {
   return e->in->op == OP_CP_ASYNC && e->a->flags & WG_RACE_WRITE;
 }
 
-// high: how many bytes are copied, where that is said.
+// high: the number of bytes to copy, if the instruction has it.
 static void copied_from(Emit *e, Code *c, PtxReg *to, PtxReg *high) {
   const PtxOperand *more = e->in->nops > 3 ? &e->in->ops[3] : NULL;
   bool is_reg = more && more->kind == OPD_REG;
@@ -122,7 +122,7 @@ bool race_written(Emit *e, Code *c, PtxReg *to, PtxReg *high, bool *constant) {
 
 void race_load_content(Emit *e, Code *c, PtxReg *to, PtxReg *high, bool shared) {
   PtxReg *w = word(e, 2), *at = shared ? e->off : e->at;
-  if (is_copy(e)) {  // an address is nothing to compare it with
+  if (is_copy(e)) {  // an address cannot be compared with it
     EMIT(c, "mov.b64", opd_reg(to), opd_imm(0));
     EMIT(c, "mov.b64", opd_reg(high), opd_imm(0));
     return;

@@ -19,7 +19,7 @@ typedef struct RecordOptions {
   const char *threads;   // --threads; NULL: all
   const char *buffers;   // --buffer; NULL: all
   bool inputs;           // --record=inputs
-  uint64_t inputs_rate;  // MB a second of what launches wrote
+  uint64_t inputs_rate;  // MB a second of memory written by launches
 } RecordOptions;
 enum { RECORD_RATE_UNLIMITED = 1000000 };  // of inputs_rate
 extern RecordOptions record_options;       // set before any other function of the tool is called
@@ -44,7 +44,7 @@ void record_switch(bool on);  // wg_record_begin, wg_record_end
 void record_buffer_allocated(uint64_t base, uint64_t size, const char *name);
 void record_buffer_freed(uint64_t base, bool in_order);
 void record_buffers_choose(WgTrace *t);  // fills in the buffers that are recorded
-// changes when other buffers are chosen; 0: all are recorded
+// changes whenever other buffers are chosen; 0: all are recorded
 uint32_t record_buffers_version(void);
 
 // --- host_constant_loads.c: loads whose values need not be recorded ---
@@ -57,7 +57,7 @@ void record_unknown_contents(void);  // something wrote to device memory that is
 bool record_describe_maps(const RecordKernel *k, const SessionParams *params, void *record);
 
 // --- host_steps.c ---
-// How much of a launch is recorded, as in the run file. BUFFERS: what it does with those that
+// How much of a launch is recorded, as in the run file. BUFFERS: only accesses to the buffers that
 // --buffer names.
 typedef enum { RECORDED_IN_PART, RECORDED_ALL, RECORDED_BUFFERS } Recorded;
 void record_set_extent(uint32_t launch, Recorded extent);  // of the calling thread's last launch
@@ -72,7 +72,7 @@ void record_library_done(const LibraryCall *c);
 uint32_t record_copy_number(const SessionCopy *c);
 void record_copy_taken(const SessionCopy *c);
 void record_copy_contents(const SessionCopy *c);
-void record_copied_rows(const SessionCopy *c);  // sends what a copy from the host brought
+void record_copied_rows(const SessionCopy *c);  // sends the bytes of a copy from the host
 uint32_t record_new_step(void);
 uint32_t record_last_step(void);
 void record_inputs_told(const SessionInputs *in);
@@ -93,7 +93,7 @@ void record_unknown_writes(const void *stream);
 
 // --- host_input_pages.c: the pages that have changed ---
 void record_inputs_ready(const SessionInputs *in, SessionIsThere *is_there);
-// keeps what a copy brought to this part
+// keeps the bytes that a copy wrote to this part
 void record_keep_copied(const SessionCopy *c, const SessionPart *part);
 
 // --- host_module_code.c: the PTX of modules; of --record, of launched kernels only ---

@@ -1,9 +1,9 @@
-// --record: loads whose values are left out, because earlier records give them: loads from memory
+// --record: loads whose values are left out, because earlier records imply them: loads from memory
 // that no launch has written and this one does not write. Stores of kernels are recorded too, but
-// where two threads wrote the same element the last one is not known.
+// if two threads wrote the same element, the last writer is not known.
 #include "tools/record/host.h"
 
-// Something that is not recorded has run: memory may hold anything.
+// Something ran that is not recorded: memory may hold anything.
 static _Atomic bool unknown;
 
 void record_unknown_contents(void) { atomic_store_explicit(&unknown, true, memory_order_relaxed); }

@@ -1,12 +1,13 @@
-// --record=inputs: which pages have changed since they were kept, by their hashes. Where device
-// memory is the process's own (the virtual device), and for what copies from the host write.
+// --record=inputs: finds the pages that have changed since they were kept, by their hashes. Used if
+// device memory is the process's own (the virtual device), and for bytes that copies from the host
+// write.
 #include "tools/record/host.h"
 
 #include "probe/hash_abi.h"
 
 typedef struct Kept {
   uint64_t allocation, size;
-  uint64_t *hashes;  // of each page as it was kept last; 0: not known
+  uint64_t *hashes;  // of each page when it was last kept; 0: not known
 } Kept;
 static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;
 static U64Map kept_at;  // base -> Kept
@@ -51,7 +52,7 @@ static Kept *kept_of(const SessionPart *part) {
   return k;
 }
 
-// Keeps a page, or what the allocation has of it, if it has changed.
+// Keeps a page if it has changed, or the part of it that the allocation has.
 static void keep_page(uint32_t step, const SessionPart *part, Kept *k, uint64_t at,
                       const uint8_t *bytes) {
   size_t n = MIN(part->size - at, (uint64_t)SESSION_PAGE);
@@ -78,7 +79,7 @@ void record_inputs_ready(const SessionInputs *in, SessionIsThere *is_there) {
   channel_contents_end(in->step);
 }
 
-// --- what copies brought ---
+// --- bytes written by copies ---
 
 // A part of a page is always kept; the hash of that page is not known then.
 static void keep_bytes(uint32_t step, const SessionPart *part, Kept *k, const uint8_t *bytes) {

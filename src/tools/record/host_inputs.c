@@ -1,16 +1,16 @@
 // --record=inputs: which memory may have changed before a launch.
 //
-// Each allocation has a range that may differ from what was kept of it. Copies, sets and launches
-// widen it when the program asks for them. Before a launch the ranges are looked at whose writers
-// come before it; of these, pages are kept whose hash differs from that of the page kept last.
+// Each allocation has a range that may differ from its kept contents. Copies, sets and launches
+// widen it when the program asks for them. Before a launch, the ranges whose writers come before it
+// are searched. Of these, pages are kept if their hash differs from that of the page kept last.
 // Memory that no copy, set or launch has written holds nothing that a program may rely on.
 //
-// Launches write more than a bus can carry. What launches with reproducible results wrote is kept
-// only now and then, as --inputs-rate allows: `expand` recomputes the rest by re-running the
+// Launches write more than a bus can carry. Memory written by launches with reproducible results is
+// kept only now and then, as --inputs-rate allows: `expand` recomputes the rest by re-running the
 // launches between two that were kept whole.
 //
-// What a copy from the host or a set writes is known when it is made, and the device need not
-// look at it (record_inputs_reads_source).
+// The bytes that a copy from the host or a set writes are known when it is made, so the device need
+// not search for them (record_inputs_reads_source).
 #include "tools/record/host.h"
 
 #include "session/written_buffers.h"
@@ -30,7 +30,7 @@ typedef struct Dirty {
   SessionMemoryKind kind;
   SessionMoment writers[WRITERS];  // the last write of each stream
   uint32_t nwriters;
-  bool unordered;  // by a writer whose order is not known, or by more than WRITERS streams
+  bool unordered;  // some writer's order is not known, or more than WRITERS streams wrote
 } Dirty;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;  // taken before session_lock
@@ -44,7 +44,7 @@ static bool is_kept(SessionMemoryKind kind) {
     case SESSION_VARIABLE:
     case SESSION_VIRTUAL:
     case SESSION_GRAPH: return true;
-    default: return false;  // the host writes there too: always looked at
+    default: return false;  // the host writes there too: always searched
   }
 }
 
@@ -83,7 +83,8 @@ static SessionSpan joined(SessionSpan a, SessionSpan b) {
   return !a.to ? b : !b.to ? a : (SessionSpan){MIN(a.from, b.from), MAX(a.to, b.to)};
 }
 
-// moment NULL: its order is not known. recomputable: re-running the launch writes the same.
+// moment NULL: the order of the write is not known. recomputable: re-running the launch writes the
+// same bytes.
 typedef struct Writer {
   const SessionMoment *moment;
   bool recomputable;
@@ -177,8 +178,8 @@ static bool goes_to(const SessionCopy *c, HeapRange *r, SessionSpan *span) {
   return r->memory.state == WG_MEMORY_LIVE && is_kept(r->kind) && span->to <= r->memory.size;
 }
 
-// Does the source hold, when the call returns, what the device gets? Page-locked memory of an
-// asynchronous copy is read when the copy runs, which may be later.
+// Does the source, when the call returns, hold the bytes that the device will get? Page-locked
+// memory of an asynchronous copy is read when the copy runs, which may be later.
 static bool is_known_by_host(const SessionCopy *c) {
   HeapRange r;
   if (c->is_set) return c->value_bytes != 0;
@@ -229,9 +230,9 @@ void record_inputs_copy_contents(const SessionCopy *c) {
                                          .forget = stale});
 }
 
-// --- whether a launch is kept whole: with what earlier launches wrote ---
+// --- whether a launch is kept whole: with the memory that earlier launches wrote ---
 
-// Looking costs a launch at least LOOK_US, and may take one part in SHARE of the time.
+// A search costs a launch at least LOOK_US, and may take one part in SHARE of the time.
 enum { LOOK_US = 50, SHARE = 20 };
 static struct {
   uint64_t ranges;     // session_ranges_version() then
@@ -250,8 +251,8 @@ static uint64_t recomputable_bytes(void) {
   return pages * SESSION_PAGE;
 }
 
-// With the lock held. A new allocation makes cli/replay.c lay out memory anew, so that nothing
-// of it lasts: then the launch must be kept whole.
+// With the lock held. After a new allocation cli/replay.c lays out memory anew, so no earlier
+// layout is valid: then the launch must be kept whole.
 static bool keep_whole(uint32_t launch, int device) {
   // rate: bytes a microsecond
   uint64_t rate = record_options.inputs_rate, now = clock_ns(), bytes = recomputable_bytes(),
@@ -283,7 +284,7 @@ static bool can_run_again(const SessionKernel *k) {
   return code && code->writes_known && !code->order_dependent && !session_order_concurrent();
 }
 
-// --- what is looked at before a launch ---
+// --- the memory that is searched before a launch ---
 
 static bool comes_before(const Dirty *d, const void *stream) {
   if (!session_order_concurrent()) return !d->unordered;
@@ -323,7 +324,7 @@ typedef struct Gather {
   const Pointers *pointers;
 } Gather;
 
-// The host writes to such memory without a call: it is looked at before every launch.
+// The host writes to such memory without a call: it is searched before every launch.
 static void add_host_memory(void *user, const HeapRange *r) {
   Gather *g = user;
   bool wanted = r->kind == SESSION_MANAGED ||
@@ -351,7 +352,7 @@ static void gather(SessionInputs *in, const Pointers *pointers, const void *stre
     }
     bool before = comes_before(d, stream);
     if (d->device != in->device || (!before && !points_into(pointers, d->base, d->size))) continue;
-    // Pages that a re-run recomputes differ from what was kept, even where their contents do not.
+    // Pages that a re-run recomputes differ from those kept, even if their contents do not.
     vec_push(&in->parts, (SessionPart){.base = d->base,
                                        .size = d->size,
                                        .from = span.from,

@@ -1,6 +1,6 @@
 // --record: handlers of interrupts that were called, as steps. Results are a copy to the device, so
-// that values which a kernel goes on with lead back to the handler; callers, arguments and results
-// are kept beside it.
+// that values which a kernel uses later can be traced back to the handler; callers, arguments and
+// results are kept next to it.
 #include "tools/record/host.h"
 
 #include "../include/warpgrind.h"

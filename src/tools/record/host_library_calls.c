@@ -1,6 +1,7 @@
 // --record: calls of CUDA's mathematical libraries, as steps. A call is a copy to the host for each
 // operand that it reads, then a copy to the device for each one that it writes, so that values
-// which a kernel goes on with lead back to the call. What it wrote is kept when it has run.
+// which a kernel uses later can be traced back to the call. The bytes it wrote are kept when it has
+// run.
 #include "tools/record/host.h"
 
 typedef struct CallSteps {
@@ -43,8 +44,8 @@ static uint32_t send_operand(const LibraryCall *c, const Operand *o, bool reads)
   return step;
 }
 
-// Operands that a call finds through pointers are not known before it runs: what later launches
-// read there is recorded with its value.
+// Operands that a call finds through pointers are not known before it runs: values that later
+// launches read there are recorded.
 static bool finds_operands(const LibraryCall *c) {
   return strstr(c->name, "Batched") && !strstr(c->name, "Strided");
 }

@@ -129,7 +129,7 @@ static void find_functions(const char *text, const char *kernel, Functions *out)
     f.wanted = f.entry && f.n == strlen(kernel) && !strncmp(f.name, kernel, f.n);
     vec_push(out, f);
   }
-  // what a function that is wanted calls is wanted too
+  // functions called by a wanted function are wanted, too
   for (bool more = true; more;) {
     more = false;
     for (uint32_t i = 0; i < out->len; i++)
@@ -160,7 +160,7 @@ static void send_text(uint32_t launch, const char *text, const char *from, const
   } while (from < to);
 }
 
-// Whether a function that is sent refers to what a line declares: its last word before [ or ;.
+// Whether a sent function refers to the name that a line declares: its last word before [ or ;.
 static bool is_used(const Functions *all, const char *p, size_t n) {
   size_t end = strcspn(p, "[;=");
   while (end && !is_word(p[end - 1])) end--;

@@ -1,5 +1,5 @@
-// --record: the rings of each context, which the command reads, and what each launch record says of
-// them.
+// --record: the rings of each context, which the command reads, and the fields of each launch
+// record that describe them.
 #include "tools/record/host.h"
 
 #include <time.h>

@@ -11,7 +11,7 @@ typedef struct GraphSteps {
   const SessionBranches *branches;  // NULL: one long path
   uint32_t at;
   SessionNumbers *nodes;
-  SessionNumberList steps;  // of all nodes so far
+  SessionNumberList steps;  // of all nodes visited so far
   // steps that the current node comes after; none: it depends on nothing in this graph
   SessionNumberList after;
   U64Map followed;  // steps that others come after
@@ -45,7 +45,7 @@ void record_order_step(uint32_t step, const void *stream, StepHow how) {
   if (how.in_graph) how.overlaps = how.host_knows = false;
   bool all = session_order_note(graph ? graph->stream : stream, step, how, after, &n, &beside);
   if (graph && node_ordered(step)) return;
-  if (!all && !n) after[n++] = 0;  // after nothing
+  if (!all && !n) after[n++] = 0;  // it comes after no step
   if (!all) send(step, after, n, false);
   if (beside) send(step, &beside, 1, true);
 }
@@ -64,7 +64,7 @@ static void close_node(GraphSteps *g) { g->nodes[g->at].end = g->steps.len; }
 
 static void follow_last(GraphSteps *g) {
   const SessionNumbers *last = &g->nodes[g->at];
-  // a node without steps: the next one comes after what that one came after
+  // a node without steps: the next node comes after the same steps as this one
   if (last->first == last->end) return;
   g->after.len = 0;
   for (uint32_t i = last->first; i < last->end; i++) vec_push(&g->after, g->steps.data[i]);

@@ -1,5 +1,5 @@
 // --record: the steps of a run. Launches, copies and sets are numbered in the order in which the
-// program asks for them; copies from the host and sets are sent with what they write.
+// program asks for them; copies from the host and sets are sent with the bytes they write.
 #include "tools/record/host.h"
 
 static _Atomic uint32_t last_step;
@@ -95,7 +95,7 @@ void record_captured_launch(ToolDevice *d, ToolLaunch *l) {
   pthread_mutex_unlock(&lock);
   if (!c) return;
   uint32_t number = session_launch_number(&c->launch), step = record_new_step();
-  // before the step: a file that has it has its parameters
+  // before the step: a file that has the step then has its parameters, too
   for (uint32_t i = 0; i < c->parameters.len; i++) {
     EventParameter e = c->parameters.data[i];
     e.launch = number;
@@ -122,7 +122,7 @@ void record_launch_taken(const SessionCall *c) {
   }
   uint32_t step = record_new_step();
   record_kernel_launched(c);
-  // before the step: a file that has it has its parameters
+  // before the step: a file that has the step then has its parameters, too
   send_parameters(c);
   record_order_step(step, l->stream, how_ordered(l));
   send_launch_step(l, step, c->number, extent);

@@ -1,4 +1,5 @@
-// --record: what the tensor maps of a launch describe, as its kernel finds it in the launch record.
+// --record: describes the tensor maps of a launch in its launch record, where the kernel finds
+// them.
 #include "tools/record/host.h"
 
 #include "cuda/abi.h"

@@ -1,5 +1,5 @@
-// record: what the files of its pass share. docs/recording.md says what is recorded,
-// probe/trace_abi.h how.
+// record: declarations that its pass's files share. docs/recording.md says what is recorded,
+// probe/trace_abi.h in which form.
 #ifndef WG_TOOLS_RECORD_INTERNAL_H
 #define WG_TOOLS_RECORD_INTERNAL_H
 
@@ -77,7 +77,7 @@ PtxLabel *recorder_guard(Recorder *t, Code *c, const PtxInstr *in);
 void recorder_only_lanes(Recorder *t, Code *c, uint32_t n, PtxLabel *over);
 // In kernels: branches to `over` if values loaded from this address need not be recorded.
 void recorder_unless_constant(Recorder *t, Code *c, const PtxOperand *address, PtxLabel *over);
-// the host knows at each launch whether they need not be
+// whether the host knows at each launch if such values must be recorded
 bool recorder_may_be_constant(Recorder *t, const PtxOperand *address);
 // index in t->reads; -1: the host does not know
 int recorder_fact_of(Recorder *t, const PtxOperand *address);
@@ -104,7 +104,7 @@ void recorder_tag_space(Recorder *t, Code *c, const PtxOperand *address, PtxSpac
 // --- tools/record/weave_wide.c: pieces of 16 bytes. false: it cannot be recorded this way ---
 // a register of the Recorder, made at first use
 PtxReg *recorder_reg(Recorder *t, PtxReg **place, PtxType type);
-// loads what memory holds there into the words of a record
+// loads the contents of memory there into the words of a record
 void recorder_read_memory(Recorder *t, Code *c, PtxReg *at, PtxSpace space, unsigned bytes);
 // at: address of the piece; address: the operand that it belongs to; NULL: none
 typedef struct RecorderPiece {

@@ -1,4 +1,4 @@
-// What record's pass leaves for its half inside the program.
+// Data that record's pass hands to its half inside the program.
 #ifndef WG_TOOLS_RECORD_KERNEL_H
 #define WG_TOOLS_RECORD_KERNEL_H
 

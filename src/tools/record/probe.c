@@ -3,8 +3,8 @@
 // whole warp.
 //
 // The active lanes write one record. The lowest of them is the leader: it reserves the position and
-// writes what the lanes have in common. Nothing uses local memory, and after the position is
-// reserved there are only stores.
+// writes the words that the lanes have in common. Nothing uses local memory, and after the position
+// is reserved there are only stores.
 #include "probe/device.h"
 #include "probe/trace_abi.h"
 
@@ -66,7 +66,7 @@ enum { DROPPED = 1 };   // not a position: those are multiples of 16
 enum { PAUSE = 4000 };  // cycles of the multiprocessor's own clock
 
 // Thousands of warps may wait for room. One warp of each ring reads the tail in host memory; the
-// others poll what that one has seen, with pauses.
+// others poll the value that this one has read, with pauses.
 DEVICE int ask_command(Ring r, uint64_t *tail) {
   uint32_t *asking = (uint32_t *)(r.head + __builtin_offsetof(WgTraceHeadPosition, asking));
   if (device_swap_if32(asking, 0, 1) != 0) return 1;
@@ -93,7 +93,7 @@ DEVICE uint64_t wait_for_room(Ring r, uint64_t position, uint64_t end) {
   }
 }
 
-// Where the record of so many bytes goes; 0: nowhere.
+// The position of a record of this many bytes; 0: it is dropped.
 DEVICE uint64_t take_room(Ring r, uint32_t lanes, uint32_t leader, uint32_t me, uint32_t bytes) {
   uint64_t position = 0;
   if (me == leader) {
@@ -139,7 +139,7 @@ DEVICE int has_key(Planes p, int n) {
   EACH_PLANE(n, LOOK) return found;
 }
 
-typedef struct Who {  // the lanes that are here; second: the one after the leader
+typedef struct Who {  // the active lanes; second: the one after the leader
   uint32_t lanes, me, leader, second, rank, n;
 } Who;
 typedef struct Head {  // the first 32 bytes of a record
@@ -191,7 +191,7 @@ typedef struct Packing {
 DEVICE void store_values(uint64_t at, uint32_t rank, uint32_t n, Planes v, Planes old, Packing p) {
   int planes = p.planes, values = p.values, one = p.one, split = p.split;
   if (__builtin_expect(split, 0)) {
-    uint32_t last = one && rank ? 0 : 1;  // of a value that all share, the leader's words only
+    uint32_t last = one && rank ? 0 : 1;  // of a shared value, only the leader's words
     if (one) n = 1;
 #define SPLIT_VALUE(i) \
   if (last) at = put_split(at, rank, n, v.w[i])
@@ -285,7 +285,8 @@ DEVICE void record(Ring r, Operation o, int has_address, int planes, int values,
   if (values) store_values(at, rank, n, v, old, (Packing){planes, values, one, split});
 }
 
-// For groups, whose code tools/record/weave_group_code.c writes: 0: it is dropped.
+// For groups, whose code tools/record/weave_group_code.c writes. Returns 0 if the record is
+// dropped.
 uint64_t wg_trace_room(uint64_t rings, uint64_t heads, uint64_t geometry, uint32_t slot,
                        uint32_t lanes, uint32_t bytes);
 uint64_t wg_trace_room(uint64_t rings, uint64_t heads, uint64_t geometry, uint32_t slot,
@@ -346,7 +347,7 @@ WITH_OLD(2, uint32_t a COMMA uint32_t b, ((Planes){{a, b, 0, 0}}), uint32_t e CO
 WITH_OLD(4, uint32_t a COMMA uint32_t b COMMA uint32_t c COMMA uint32_t d, ((Planes){{a, b, c, d}}),
          uint32_t e COMMA uint32_t f COMMA uint32_t g COMMA uint32_t h, ((Planes){{e, f, g, h}}))
 
-// --- once for each thread: the words of a head that stay ---
+// --- the fixed words of a head, computed once for each thread ---
 
 DEVICE uint64_t warp_number(void) {
   uint64_t block = device_ctaid_x() +

@@ -1,5 +1,5 @@
-// record inside the command: checks its options, and takes what kernels write from the rings of the
-// channel into the run file.
+// record inside the command: checks its options, and moves the kernels' records from the rings of
+// the channel into the run file.
 #include "tools/report.h"
 
 #include <ctype.h>
@@ -72,8 +72,8 @@ static bool check_options(Options *o, Error *err) {
   return true;
 }
 
-// Small enough on a GPU to stay in the last-level cache of a large CPU: what the GPU writes is read
-// and cleared there without reaching memory.
+// Small enough on a GPU to stay in the last-level cache of a large CPU: the CPU reads and clears
+// the GPU's writes there without a memory access.
 static uint64_t rings_mb(const Options *o) {
   if (options_is(o, OPT_RECORD, "inputs")) return 0;
   if (options_given(o, OPT_RECORD_BUFFER)) return options_number(o, OPT_RECORD_BUFFER);

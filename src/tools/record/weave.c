@@ -283,7 +283,7 @@ static void scalar(Recorder *t, uint32_t i, PtxInstr *in, unsigned classes) {
   else atomic(t, i, in);
 }
 
-// A way to address memory that is left out here does not compile.
+// The build fails if the switch lacks a way to address memory.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic error "-Wswitch"
 static void access(Recorder *t, uint32_t i, PtxInstr *in, unsigned classes) {

@@ -2,8 +2,8 @@
 // Each 16 bytes become a load and a store (for a reduction: an atomic operation) of that thread.
 //
 // Everything is recorded before the copy starts: its source is complete by then, and a thread that
-// waits for the copy may overwrite the source while we would still read it. If memcheck leaves the
-// instruction out, it skips the code before it, too.
+// waits for the copy may overwrite the source while we would still read it. If memcheck skips the
+// instruction, it skips the code before it, too.
 #include "tools/record/internal.h"
 
 enum { PIECE = WG_TRACE_PIECE, RANKS = 16 };

@@ -1,4 +1,4 @@
-// Groups of loads and stores (probe/trace_abi.h): what weave.c, weave_group*.c and
+// Groups of loads and stores (probe/trace_abi.h): declarations that weave.c, weave_group*.c and
 // tools/record/weave_fold.c share.
 #ifndef WG_RECORD_WEAVE_GROUP_H
 #define WG_RECORD_WEAVE_GROUP_H

@@ -1,4 +1,4 @@
-// record: what is recorded only to find races in a recording.
+// record: facts that are recorded only to find races in a recording.
 #include "tools/record/internal.h"
 
 // --- wg_benign_race of include/warpgrind.h: moves of an address and of a number of bytes ---

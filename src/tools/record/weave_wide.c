@@ -1,9 +1,10 @@
 // Operations of a whole warp, or of more than a register: matrices, wmma tiles, copies to shared
-// memory. Each is recorded in pieces of up to 16 bytes, as loads and stores, with what memory holds
-// after the instruction, because it is not documented which lane's registers hold which element.
+// memory. Each is recorded in pieces of up to 16 bytes, as loads and stores, with the contents of
+// memory after the instruction, because it is not documented which lane's registers hold which
+// element.
 //
-// If memcheck leaves such an instruction out, its memory must not be read here either. memcheck
-// skips the code before the instruction, so a register set there tells that it executes.
+// If memcheck skips such an instruction, its memory must not be read here either. memcheck skips
+// the code before the instruction, too, so a register set there tells whether it executes.
 #include "tools/record/internal.h"
 
 enum { PIECE = 16, LANES = 32 };

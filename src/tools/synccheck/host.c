@@ -1,9 +1,9 @@
-// synccheck inside the program: what warps say of themselves in device memory (abi.h), and the
-// watchdog's look at it, through a stream of our own.
+// synccheck inside the program: reads the state that warps write to device memory (abi.h), and
+// watches it for hangs, through a stream of our own.
 //
-// A warp stands still if it waits at a barrier, or if the loop it turns in goes on turning while
-// all that decides about it stays the same. A launch hangs if some of its warps stand still and
-// nothing that its warps have written has changed for the time the user gave.
+// A warp stands still if it waits at a barrier, or if its loop goes on while all values that decide
+// about the loop stay the same. A launch hangs if some of its warps stand still and nothing that
+// its warps have written has changed for the time the user gave.
 #define _GNU_SOURCE
 #include "session/watchdog.h"
 #include "tools/synccheck/abi.h"
@@ -55,7 +55,7 @@ static void watch_device(const ToolDevice *on, uint64_t watch) {
 static void device_closing(ToolDevice *on) {
   struct timespec until;
   clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_sec += 3;  // the thread may be stuck in the driver: then its memory is left to it
+  until.tv_sec += 3;  // the thread may be stuck in the driver: then its memory is not freed
   if (pthread_mutex_timedlock(&lock, &until) != 0) return;
   for (Device **p = &devices; *p;) {
     Device *d = *p;
@@ -136,8 +136,8 @@ static void describe(const WgWatchWarp *w, const WatchedLaunch *l, SessionStandi
   s->shared = w->loop_flags & WG_WATCH_SHARED;
 }
 
-// Does this warp stand still, and since when? A loop whose turns have not grown for long is one
-// that was left.
+// Does this warp stand still, and since when? If the iterations of a loop have not increased for
+// long, the warp has left the loop.
 static bool stands_still(const WgWatchWarp *w, Seen *s, uint64_t now) {
   if (w->key != s->key || w->barrier_site != s->barrier || w->wait_lanes != s->waiting ||
       (!w->barrier_site && !w->wait_lanes &&
@@ -186,8 +186,7 @@ static void tell(Device *d, const WgWatchWarp *warps, const bool *still, const S
   free(list);
 }
 
-// asked: what hangs now is reported.
-// true: it is known where something stands
+// asked: report current hangs at once. Returns true if the place of some waiting warp is known
 static bool look_at_device(Device *d, uint64_t now, uint64_t patience, bool asked) {
   WgWatchWarp *warps = mem_alloc(sizeof *warps * WG_WATCH_WARPS);
   bool *still = mem_alloc(WG_WATCH_WARPS), told = false;

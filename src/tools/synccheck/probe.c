@@ -1,5 +1,5 @@
-// synccheck: who is where. All of it is called out of line, where something is unusual; see
-// tools/synccheck/abi.h for what is kept.
+// synccheck: where each lane is. All of it is called out of line, in unusual situations only; see
+// tools/synccheck/abi.h for the data.
 #include "probe/device.h"
 #include "probe/probe_abi.h"
 #include "tools/synccheck/abi.h"
@@ -20,7 +20,7 @@ DEVICE uint32_t block_number(void) {
 }
 DEVICE uint32_t warps_of_block(void) { return (threads_of_block() + 31) >> 5; }
 
-// Lanes that the warp was born with.
+// Lanes that the warp had at its start.
 DEVICE uint32_t lanes_of_warp(void) {
   uint32_t rest = threads_of_block() - (thread_number() & ~31u);
   return rest >= 32 ? ~0u : (1u << rest) - 1;
@@ -35,7 +35,7 @@ DEVICE WgWatchWarp *warp_place(uint64_t watch) {
               ->warps[(device_smid() * 64 + (device_warpid() & 63)) & (WG_WATCH_WARPS - 1)];
 }
 
-// NULL: it has none, or it was taken by another.
+// NULL: it has no place, or another warp took it.
 DEVICE WgWatchWarp *own_warp(uint64_t watch, uint32_t launch) {
   WgWatchWarp *w = warp_place(watch);
   return *(volatile uint64_t *)&w->key == warp_key(launch) ? w : 0;
@@ -47,7 +47,7 @@ DEVICE WgWatchLane *lanes_of(uint64_t watch, const WgWatchWarp *w) {
   return ((WgWatch *)watch)->lanes[w - ((WgWatch *)watch)->warps];
 }
 
-// At the start of kernels whose warps have something to say; all lanes are here.
+// Called at the start of kernels whose warps need a place; all lanes are active.
 void wg_sync_enter(uint64_t watch, uint32_t launch);
 __attribute__((noinline)) void wg_sync_enter(uint64_t watch, uint32_t launch) {
   if (!watch) return;
@@ -62,8 +62,8 @@ __attribute__((noinline)) void wg_sync_enter(uint64_t watch, uint32_t launch) {
   w->key = warp_key(launch);
 }
 
-// These lanes will not reach a barrier any more, and go without doing anything that others do
-// behind one.
+// These lanes will not reach any further barrier, and leave without doing anything that others do
+// after one.
 void wg_sync_gone(uint64_t watch, uint32_t launch, uint32_t dead);
 __attribute__((noinline)) void wg_sync_gone(uint64_t watch, uint32_t launch, uint32_t dead) {
   if (!watch) return;
@@ -111,8 +111,9 @@ DEVICE void leave_word(WgWatchWarp *w, uint32_t site, uint32_t mask, uint32_t wh
 
 // Fewer than 32 lanes reach a barrier of the block that the warp must execute as one. A missing
 // lane may only be late: nothing makes diverged lanes reconverge before they read the active mask.
-// So they say where they stand and wait in the barrier, and whoever reaches another one, or ends,
-// finds that. may_end: threads may leave before barriers, and those that have ended are not missed.
+// So the lanes announce their place and wait in the barrier, and a lane that reaches another
+// barrier, or ends, finds the announcement. may_end: threads may leave before barriers, and ended
+// threads are not missed.
 void wg_sync_barrier(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site,
                      uint32_t may_end, uint32_t here);
 __attribute__((noinline)) void wg_sync_barrier(uint64_t watch, uint64_t channel, uint32_t launch,
@@ -157,8 +158,8 @@ __attribute__((noinline)) void wg_sync_barrier(uint64_t watch, uint64_t channel,
   } else if (!(missing & ~agree)) clear_lanes(lanes, here | missing);
 }
 
-// Some lanes that the mask names are not here. what: the kind of instruction; lanes that meet at
-// another instruction of the same kind are right.
+// Some lanes that the mask names are not active here. what: the kind of instruction; lanes that
+// meet at another instruction of the same kind are correct.
 void wg_sync_warp(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site, uint32_t mask,
                   uint32_t what, uint32_t here);
 __attribute__((noinline)) void wg_sync_warp(uint64_t watch, uint64_t channel, uint32_t launch,
@@ -195,7 +196,7 @@ __attribute__((noinline)) void wg_sync_warp(uint64_t watch, uint64_t channel, ui
     leave_word(w, site, mask, what, differ || !(missing & ~agree) ? 0 : here | agree);
 }
 
-// A shuffle: lane `from` is read, and it is in range. dead: lanes that have ended or never were.
+// A shuffle reads lane `from`, which is in range. dead: lanes that have ended or never existed.
 void wg_sync_source(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site, uint32_t mask,
                     uint32_t from);
 __attribute__((noinline)) void wg_sync_source(uint64_t watch, uint64_t channel, uint32_t launch,
@@ -215,9 +216,9 @@ DEVICE uint64_t block_key(uint32_t launch) { return (uint64_t)launch << 32 | blo
 DEVICE uint32_t place_of(uint64_t key) { return (uint32_t)((key * 0x9E3779B97F4A7C15ull) >> 40); }
 enum { BUSY = 1 };  // a key that no block has: launch 0
 
-// Makes *key what it should be, unless something of the same launch is in the way. What a launch
-// left behind that is over is taken over. One lane does it for all that are here: a lane that waits
-// for another of its warp may wait for ever.
+// Sets *key to `own`, unless an entry of the same launch has the place. Entries of older launches
+// are replaced. One lane does this for all active lanes: a lane that waits for another lane of its
+// warp may wait forever.
 DEVICE int claim(uint64_t *key, uint64_t own) {
   // the thread that makes it BUSY needs only a few instructions
   for (int i = 0; i < 1 << 20; i++) {
@@ -229,7 +230,7 @@ DEVICE int claim(uint64_t *key, uint64_t own) {
   return 0;
 }
 
-// NULL: another block is in the way.
+// NULL: another block has the place.
 DEVICE WgWatchBlock *own_block(uint64_t watch, uint32_t launch) {
   uint64_t key = block_key(launch);
   uint32_t here = device_active_lanes();
@@ -249,7 +250,7 @@ DEVICE WgWatchBlock *own_block(uint64_t watch, uint32_t launch) {
   return *(volatile uint64_t *)&b->key == key ? b : 0;
 }
 
-// Some lanes of a warp end: those that wait for them wait in vain.
+// Some lanes of a warp end: lanes that wait for them would wait forever.
 DEVICE void leave_others(uint64_t watch, uint64_t channel, uint32_t launch, WgWatchWarp *w,
                          uint32_t here) {
   WgWatchLane *lanes = lanes_of(watch, w);
@@ -282,8 +283,8 @@ DEVICE void leave_others(uint64_t watch, uint64_t channel, uint32_t launch, WgWa
   device_and32(&w->wait_lanes, ~here);
 }
 
-// A thread ends. barriers: how many it has executed of those that not every thread must come to;
-// early: it left before them.
+// A thread ends. barriers: how many it has executed of those that some threads may miss; early: it
+// left before them.
 void wg_sync_leave(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t barriers,
                    uint32_t site, uint32_t early);
 __attribute__((noinline)) void wg_sync_leave(uint64_t watch, uint64_t channel, uint32_t launch,
@@ -291,7 +292,7 @@ __attribute__((noinline)) void wg_sync_leave(uint64_t watch, uint64_t channel, u
   if (!watch) return;
   uint32_t here = device_active_lanes();
   WgWatchWarp *w = own_warp(watch, launch);
-  if (w && here == lanes_of_warp()) {  // no thread of it is left that could wait
+  if (w && here == lanes_of_warp()) {  // no thread is left that could wait
     if (is_first(here)) *(volatile uint32_t *)&w->wait_lanes = 0;
   } else if (w) leave_others(watch, channel, launch, w, here);
   if (site == ~0u) return;  // the kernel has no such barrier
@@ -301,7 +302,7 @@ __attribute__((noinline)) void wg_sync_leave(uint64_t watch, uint64_t channel, u
   uint32_t its_barriers = device_read_lane(here, barriers, leader),
            its_site = device_read_lane(here, site, leader),
            its_early = device_read_lane(here, early, leader);
-  // one speaks for all
+  // one lane acts for all with the same values
   if (device_ballot(here, barriers == its_barriers && site == its_site && early == its_early) ==
       here) {
     if (!is_first(here)) return;
@@ -325,8 +326,8 @@ __attribute__((noinline)) void wg_sync_leave(uint64_t watch, uint64_t channel, u
 
 // --- functions that all threads of a block call ---
 
-// number: of this thread's calls, from 1 on. All threads have made the call before the last one, so
-// that a place holds this call or one that is over.
+// number: of this thread's calls, from 1. All threads have made the call before the last one, so a
+// place holds either this call or one that is over.
 void wg_sync_group_call(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site,
                         uint64_t arguments, uint32_t number);
 __attribute__((noinline)) void wg_sync_group_call(uint64_t watch, uint64_t channel, uint32_t launch,
@@ -361,7 +362,7 @@ __attribute__((noinline)) void wg_sync_unwaited(uint64_t watch, uint64_t channel
 void wg_sync_shared_loop(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site,
                          uint32_t visits, uint32_t expects);
 
-// What the threads of a block come to. One lane speaks for those that say the same.
+// Adds up the visits of all threads of the block. One lane acts for those with the same numbers.
 DEVICE void sum_up(WgWatchLoop *l, uint32_t here, uint32_t visits, uint32_t expects) {
   uint32_t leader = (uint32_t)__builtin_ctz(here);
   uint32_t alike = device_ballot(here, visits == device_read_lane(here, visits, leader) &&
@@ -372,7 +373,7 @@ DEVICE void sum_up(WgWatchLoop *l, uint32_t here, uint32_t visits, uint32_t expe
   device_max64(&l->expected, expects);
 }
 
-// The first thread that came less often than its neighbours say it should have.
+// Finds the first thread that came less often than its neighbours say it should have.
 DEVICE void report_missing(const WgWatchLoop *l, uint64_t channel, uint32_t launch, uint32_t site,
                            uint32_t most) {
   uint32_t threads = threads_of_block(), width = device_ntid_x(), missing = 0, first = 0,
@@ -426,7 +427,7 @@ __attribute__((noinline)) void wg_sync_shared_loop(uint64_t watch, uint64_t chan
   device_fence();
   uint32_t most = (uint32_t) * (volatile uint64_t *)&l->most,
            least = 0xffff - (uint32_t) * (volatile uint64_t *)&l->least;
-  // all came equally often, and as often as any was expected: so it is nearly always
+  // usual case: all came equally often, and as often as expected
   int complete = least == most && *(volatile uint64_t *)&l->expected <= most;
   if (!complete) report_missing(l, channel, launch, site, most);
   device_fence();
@@ -476,7 +477,7 @@ __attribute__((noinline)) void wg_sync_mbarrier(uint64_t watch, uint64_t channel
 
 // --- the watchdog ---
 
-// A warp has turned in a loop for a while. 1: the thread is to end.
+// A warp has run in a loop for a while. Returns 1 if the thread must end.
 uint32_t wg_watch_loop(uint64_t watch, uint32_t launch, uint32_t site, uint32_t flags,
                        uint32_t turns, uint32_t state, uint64_t address);
 __attribute__((noinline)) uint32_t wg_watch_loop(uint64_t watch, uint32_t launch, uint32_t site,

@@ -1,4 +1,4 @@
-// synccheck inside the command: its findings in words. What the numbers are is in abi.h.
+// synccheck inside the command: its findings in words. abi.h explains the numbers.
 #include "report/report.h"
 #include "tools/report.h"
 #include "tools/synccheck/abi.h"
@@ -8,7 +8,7 @@ static bool receive(const RunProcess *p, const WgFinding *record, RunFinding *f)
   return true;
 }
 
-// From a record of the device. The virtual device reports some as a sentence.
+// Recorded by the device. The virtual device reports some findings as a sentence.
 static bool is_recorded(const RunFinding *f) { return !f->text && f->has_thread; }
 
 static const char *title(const RunFinding *f) {
@@ -56,8 +56,8 @@ static void add_thread(Str *out, const RunFinding *f, uint32_t number) {
   else words_printf(out, report_words(f), "{thread} %u", number);
 }
 
-// The place is where others stand: the thread is one that is missing there, or has come to its end
-// and found them waiting.
+// The finding's place is where other threads wait: its thread is missing there, or has ended and
+// found them waiting.
 static bool found_by(const RunFinding *f) {
   if (!is_recorded(f)) return false;
   const uint32_t *d = f->launch ? f->launch->block : NULL;
@@ -129,7 +129,7 @@ static bool detail(const RunFinding *f, Str *out) {
   }
 }
 
-// What to do about it.
+// Tells the user how to fix it.
 static void describe(Run *r, const RunFinding *f, Str *out) {
   static const char not_shared[] =
       "  the loop starts at {thread_index} and moves by {block_size}: it is right only where all "

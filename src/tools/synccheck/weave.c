@@ -1,12 +1,12 @@
-// synccheck: threads meet where they must. This file has the barriers of a block;
+// synccheck: threads must execute synchronization together. This file has the barriers of a block;
 // tools/synccheck/weave_warp.c those of a warp, shuffles and votes; tools/synccheck/weave_loops.c
 // loops that a block shares; tools/synccheck/weave_mbarrier.c mbarriers.
 //
-// A barrier that all threads of a block come to whatever the data is
-// (tools/synccheck/weave_uniform_barriers.c) needs no test. At the others a warp looks who of it is
-// there: one instruction, and the rest out of line if that is not everybody. Threads count such
-// barriers, and when they end it is seen whether all have executed equally many. Threads that leave
-// before them, as in `if (i >= n) return;`, say so first and are expected nowhere.
+// A barrier that all threads of a block reach for any data
+// (tools/synccheck/weave_uniform_barriers.c) needs no test. At other barriers a warp reads its
+// active mask: one instruction, and the rest is out of line if lanes are missing. Threads count
+// such barriers, and when they end, the counts are compared. Threads that leave before such
+// barriers, as in `if (i >= n) return;`, announce it first and are expected nowhere.
 #include "base/options.h"
 #include "tools/synccheck/internal.h"
 
@@ -16,7 +16,7 @@ PtxOperand synccheck_site(Sync *s, Code *c, const PtxInstr *in, PtxReg *number) 
   return opd_reg(number);
 }
 
-// probe(watch, channel, launch, …), or probe(watch, launch) where there is no more.
+// probe(watch, channel, launch, …), or probe(watch, launch) without further arguments.
 void synccheck_call(Sync *s, Code *c, const char *probe, const PtxOperand *more, unsigned n) {
   Body *b = s->body;
   PtxFunc *f = probe_function(b->program, b->unit, probe);
@@ -49,8 +49,8 @@ static const PtxOperand *thread_count(const PtxInstr *in) {
   return in->nops == 2 ? &in->ops[1] : NULL;
 }
 
-// Does the barrier need a test? Those with a thread count are for some of the warps, and only the
-// warp as one is looked at.
+// Does the barrier need a test? A barrier with a thread count is for some of the warps: only whole
+// warps are tested there.
 static bool is_unsure(const Sync *s, uint32_t i) {
   const PtxInstr *in = s->body->cfg->instrs[i];
   return is_block_barrier(in) && (in->guard || s->t.apart[s->body->cfg->block_of[i]]);
@@ -58,7 +58,7 @@ static bool is_unsure(const Sync *s, uint32_t i) {
 
 // --- one barrier ---
 
-// Temporary 0 then holds the lanes that are here.
+// Temporary 0 then holds the active lanes.
 Code *synccheck_where_few(Sync *s, uint32_t i, PtxLabel **back) {
   Body *b = s->body;
   const PtxInstr *in = b->cfg->instrs[i];
@@ -90,8 +90,8 @@ static void test_warp(Sync *s, uint32_t i, const PtxInstr *in) {
   EMIT(cold, "bra", opd_label(back));
 }
 
-// The compiler takes an aligned barrier's word that all of the warp come to it, and makes code that
-// hangs where they do not, with our call on the way.
+// The compiler assumes that all lanes of a warp reach an aligned barrier. If they do not, and our
+// call is on the way, its code hangs.
 static void let_warp_split(Sync *s, PtxInstr *in) {
   if (s->body->func->module->sm < 70) return;
   unsigned kept = 0;
@@ -110,7 +110,7 @@ static void count_barrier(Sync *s, uint32_t i, const PtxInstr *in) {
   code_guard(c, NULL, false);
 }
 
-// The count must be a multiple of the warp size, and no more than there are threads.
+// The count must be a multiple of the warp size, and at most the number of threads.
 static void test_count(Sync *s, uint32_t i, const PtxInstr *in, const PtxOperand *count) {
   Body *b = s->body;
   Code *c = body_before(b, i);
@@ -148,10 +148,10 @@ static void test_count(Sync *s, uint32_t i, const PtxInstr *in, const PtxOperand
   code_guard(c, NULL, false);
 }
 
-// --- threads that leave early, and those that end ---
+// --- threads that leave early, and threads that end ---
 
-// Threads that leave at a branch, if the guard says so. early: others may still wait for them at a
-// barrier; gone: the watchdog for hangs has to know; dead: they leave the kernel
+// Threads that leave at a branch, if the guard passes. early: others may still wait for them at a
+// barrier; gone: the watchdog must know; dead: they leave the kernel
 typedef struct Leaving {
   PtxReg *guard;
   bool negated, early, gone, dead;
@@ -257,7 +257,7 @@ static bool reads_workspace(const PtxInstr *in) {
          (in->ops[1].sreg == SREG_ENVREG1 || in->ops[1].sreg == SREG_ENVREG2);
 }
 
-// By register: computed from these two, in one pass through the code as it stands.
+// By register: whether it is computed from these two, in one pass in code order.
 static bool *find_workspace(const IrCfg *c) {
   Derived d = {.from = NULL};
   for (uint32_t i = 0; i < c->ninstrs; i++) {
@@ -351,7 +351,7 @@ static void weave(Body *b) {
   if (s.warp) ir_uniform_free(s.warp);
 }
 
-// On a GPU only the code itself can tell where it stands; the virtual device knows.
+// On a GPU only the code itself can tell where a warp is; the virtual device knows.
 static unsigned options(const Options *o, const WeavePlan *plan) {
   return plan->spare_registers && options_number(o, OPT_HANG_TIMEOUT) ? SYNC_WATCHES : 0;
 }

@@ -1,5 +1,5 @@
-// The barrier of the cluster: every thread arrives, then waits, in turns. A register says what was
-// last.
+// The barrier of the cluster: every thread alternately arrives and waits. A register tells which
+// came last.
 #include "tools/synccheck/internal.h"
 
 static void test_turn(Sync *s, uint32_t i, PtxReg *arrived) {
@@ -23,7 +23,7 @@ static void test_turn(Sync *s, uint32_t i, PtxReg *arrived) {
   code_guard(c, NULL, false);
 }
 
-// In kernels that call nothing that could arrive or wait for them.
+// Only in kernels that call nothing that could arrive or wait for them.
 void synccheck_weave_cluster(Sync *s) {
   Body *b = s->body;
   PtxReg *arrived = NULL;

@@ -1,6 +1,6 @@
 // Functions that all threads of a block call with the same arguments, and copies that they make
-// together: OpenCL's async_work_group_copy and wait_group_events. Moves into registers that are
-// known by their names tell of them (src/opencl/library/async.cl).
+// together: OpenCL's async_work_group_copy and wait_group_events. They are recognised by moves into
+// registers with known names (src/opencl/library/async.cl).
 #include "tools/synccheck/internal.h"
 
 static bool is_move_to(const PtxInstr *in, const char *name) {
@@ -17,7 +17,7 @@ static void report(Sync *s, Code *c, const PtxInstr *in, unsigned what) {
                                .extra = opd_imm(0)});
 }
 
-// The n-th call of each thread is compared with the n-th of the first to come.
+// Compares the n-th call of each thread with the n-th call of the first thread to arrive.
 static void test_arguments(Sync *s, uint32_t i, PtxReg *calls) {
   Body *b = s->body;
   const PtxInstr *in = b->cfg->instrs[i];

@@ -1,13 +1,13 @@
-// Loops whose turns the threads of a block deal out among themselves: for (i = threadIdx.x; i < n;
-// i += blockDim.x).
+// Loops whose iterations the threads of a block share: for (i = threadIdx.x; i < n; i +=
+// blockDim.x).
 //
-// Where such a loop stands in code that not all threads come to, the share of those that are
-// missing is not done, silently. Every thread counts how often it came, and how often its right
-// neighbour should have come as well, its first index being inside the bound; when the block ends
-// the numbers are compared.
+// If such a loop is in code that not all threads reach, the share of the missing threads is
+// silently not done. Every thread counts how often it came, and how often its right neighbour
+// should have come, too, because its first index was inside the bound. When the block ends, the
+// numbers are compared.
 #include "tools/synccheck/internal.h"
 
-// The only write of a register in the function, and what it is a copy of.
+// Follows copies: the source of a register's only write in the function.
 static const PtxOperand *copied_from(const IrDefs *d, const PtxOperand *o) {
   for (int hops = 0; hops < 6 && o->kind == OPD_REG; hops++) {
     const PtxInstr *def = ir_single_def(d, o->reg);
@@ -21,8 +21,9 @@ static bool is_sreg(const PtxOperand *o, PtxSreg s) {
   return o->kind == OPD_SREG && o->sreg == s && o->selector == SEL_X;
 }
 
-// What the index is when the loop is entered: the last write in the block before it, or the only
-// one outside of the loop. `more`: a remainder of an unrolled loop has moved it by the step before.
+// The value of the index at the loop's entry: the last write in the block before it, or the only
+// one outside of the loop. `more`: a remainder of an unrolled loop has advanced it by the step
+// before.
 static const PtxOperand *start_of(const IrCfg *c, const IrDefs *d, uint32_t loop,
                                   uint32_t preheader, const IrLoopEnd *e, bool *more) {
   const PtxInstr *found = NULL;
@@ -47,7 +48,7 @@ static const PtxOperand *start_of(const IrCfg *c, const IrDefs *d, uint32_t loop
              : NULL;
 }
 
-// An unrolled loop has more than one of these.
+// Counts additions of the step: an unrolled loop has several.
 static uint32_t count_steps(const IrCfg *c, uint32_t loop, const PtxReg *step) {
   uint32_t n = 0;
   for (uint32_t k = 0; k < c->loops[loop].nblocks; k++) {
@@ -100,8 +101,8 @@ static bool asks_for_loop(const IrCfg *c, const IrDefs *d, const Shape *s, uint3
   return false;
 }
 
-// The block whose branch asks for the loop's own condition before its first turn, and goes around
-// it; else the one before the loop.
+// The block whose branch tests the loop's own condition before the first iteration, and skips the
+// loop if it fails; else the block before the loop.
 static void find_gate(const IrCfg *c, const IrDefs *d, uint32_t loop, Shape *s) {
   s->gate = s->preheader;
   s->behind_gate = IR_NONE;
@@ -165,8 +166,9 @@ void synccheck_plan_loops(Sync *s) {
     if (!find_shape(b, d, k, shape) || !s->t.apart_strict[shape->gate]) continue;
     s->shared[s->nshared++] = (struct SharedLoop){.loop = k, .preheader = shape->preheader};
   }
-  // A loop that the compiler has made two of, for threads that differ, is no loop that some of them
-  // miss. (Of the two in two bodies all threads reach one.)
+  // If the compiler has made two copies of a loop, for different threads, a thread that misses one
+  // of them is not missing. (This does not apply to copies in two bodies: all threads reach one of
+  // these.)
   uint32_t second = second_body_first(b);
   for (uint32_t i = 0; i < s->nshared; i++)
     for (uint32_t k = 0; k < s->nshared; k++) {
@@ -196,8 +198,8 @@ void synccheck_weave_loops(Sync *s) {
     EMIT(e, "mov.u32", opd_reg(l->expects), opd_imm(0));
     const PtxInstr *first = b->cfg->instrs[b->cfg->blocks[b->cfg->loops[l->loop].header].first];
     l->site = program_site(b->program, b, shape.test->loc ? shape.test : first);
-    // Behind the gate; else at the end of the block before the loop: it has no branch, or one that
-    // goes there.
+    // After the gate; else at the end of the block before the loop, which has no branch, or one
+    // that goes to the loop.
     const IrBlock *p = &b->cfg->blocks[l->preheader];
     const PtxInstr *last = p->first < p->end ? b->cfg->instrs[p->end - 1] : NULL;
     Code *c = shape.behind_gate != IR_NONE ? body_before(b, b->cfg->blocks[shape.behind_gate].first)
@@ -216,7 +218,7 @@ void synccheck_weave_loops(Sync *s) {
     EMIT(c, "add.u32", opd_reg(l->visits), opd_reg(l->visits), opd_imm(1));
     code_guard(c, more, !shape.stays_if_true);
     EMIT(c, "add.u32", opd_reg(l->expects), opd_reg(l->expects), opd_imm(1));
-    // the neighbour on the right must exist
+    // only if there is a neighbour on the right
     code_guard(c, NULL, false);
     PtxReg *width = body_temp(b, TYPE_B32, 1);
     PtxReg *edge = body_temp(b, TYPE_PRED, 1);

@@ -1,10 +1,11 @@
-// mbarriers in the shared memory of the block: initialised before they are used, once, with a count
-// that can be.
+// mbarriers in the shared memory of the block: they must be initialised before use, once, and with
+// a possible count.
 #include "tools/synccheck/internal.h"
 
 enum { MB_INIT, MB_INVAL, MB_USE, MB_ARRIVE };  // as in tools/synccheck/probe.c
 
-// The operand with its address; NULL: it may be another block's, or in no place we know.
+// The operand with the mbarrier's address; NULL: it may be another block's, or its place is not
+// known.
 static const PtxOperand *own_address(const PtxInstr *in) {
   if (ptx_has(in, MOD_SHARED_CLUSTER) || in->space != SPACE_SHARED) return NULL;
   for (unsigned i = 0; i < in->nops; i++)
@@ -24,8 +25,8 @@ static int what_of(const PtxInstr *in) {
   }
 }
 
-// --- phases: who has arrived in one waits for that one, not for the one before, which is over.
-// Tokens cannot be wrong so, parities can ---
+// --- phases: a thread that has arrived in a phase waits for that phase, and not for the one
+// before, which is over. Tokens cannot be wrong in this way, but parities can ---
 
 static bool waits_for_parity(const PtxInstr *in) {
   return access_orders(in) == WG_ORDERS_MBARRIER_WAIT && ptx_has(in, MOD_PARITY);
@@ -48,8 +49,8 @@ static void follow_phases(Sync *s) {
   EMIT(body_entry(s->body), "mov.b32", opd_reg(s->arrived_in), opd_imm(0));
 }
 
-// Notes the parity of the current phase. The phase cannot end before this thread arrives, so that a
-// test of parity 0 tells.
+// Notes the parity of the current phase. The phase cannot end before this thread arrives, so a test
+// of parity 0 gives the parity.
 static void note_phase(Sync *s, Code *c, PtxReg *at) {
   PtxReg *over = body_temp(s->body, TYPE_PRED, 0);
   EMIT(c, "mbarrier.test_wait.parity.shared.b64", opd_reg(over), opd_at(c, opd_reg(at), 0),

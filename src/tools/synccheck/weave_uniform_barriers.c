@@ -1,10 +1,9 @@
-// Which barriers all threads of a block come to, whatever the data is.
+// Finds the barriers that all threads of a block reach for any data.
 //
 // A value is the same in all threads of a block if it is computed from parameters, constants and
-// what the block has in common. A branch on anything else sends threads different ways; until they
-// reconverge they are divergent, and what is written there differs. Threads that leave early are
-// another matter: `if (i >= n) return;` takes them out of the barriers to come, and the rest stays
-// together.
+// values common to the block. A branch on any other value makes threads diverge; until they
+// reconverge, values written there differ. Threads that leave early are treated separately: `if (i
+// >= n) return;` removes them from later barriers, and the rest stays together.
 #include "tools/synccheck/internal.h"
 
 bool synccheck_is_block_barrier(const PtxInstr *in) {
@@ -117,8 +116,8 @@ static void others_come(const IrCfg *c, const bool *has, uint32_t from, uint32_t
   }
 }
 
-// Threads that go from one block to the other come to no barrier any more, and nothing but
-// `harmless` of what others do after a barrier they have missed.
+// Threads that go from one block to the other reach no further barrier, and execute nothing that
+// others do after a barrier they have missed, except `harmless` blocks.
 static bool gone_for_good(const IrCfg *c, const bool *has, const bool *before, const bool *harmless,
                           uint32_t from, uint32_t to) {
   enum { MOST_BLOCKS = 1 << 14 };
@@ -200,7 +199,7 @@ static void settle(Look *l) {
   } while (l->changed);
 }
 
-// A call of something of the program may reach a barrier; printf and its like do not.
+// A call of a function of the program may reach a barrier; printf and the like do not.
 bool synccheck_calls_program(const PtxInstr *in) {
   return in->op == OP_CALL && (in->ops[1].kind != OPD_FUNC || program_callee(in));
 }
@@ -219,7 +218,7 @@ static bool has_meeting(const IrCfg *c, const IrBlock *b) {
   return false;
 }
 
-// before: one of those blocks may come at or behind it.
+// before: one of the blocks in `has` can be reached from here, or is this block.
 static void spread_ways(const IrCfg *c, const bool *has, bool *before) {
   memcpy(before, has, c->nblocks * sizeof *has);
   for (bool changed = true; changed;) {
@@ -232,8 +231,8 @@ static void spread_ways(const IrCfg *c, const bool *has, bool *before) {
   }
 }
 
-// Nothing in it depends on what others do, nor do others on it: it computes and writes results to
-// global memory.
+// The block depends on no other threads, nor others on it: it computes and writes results to global
+// memory.
 static bool is_quiet(const IrCfg *c, const IrBlock *b) {
   for (uint32_t i = b->first; i < b->end; i++) {
     const PtxInstr *in = c->instrs[i];
@@ -280,7 +279,7 @@ void synccheck_together(const IrCfg *c, bool is_kernel, Together *t) {
   t->only_ends = ARENA_ARRAY(a, bool, c->nblocks + 1);
   t->quiet = ARENA_ARRAY(a, bool, c->nblocks + 1);
   find_ways(c, t);
-  if (!is_kernel) {  // who calls it is not known
+  if (!is_kernel) {  // the callers are not known
     for (uint32_t i = 0; i < c->nblocks; i++) t->apart[i] = t->apart_strict[i] = true;
     return;
   }

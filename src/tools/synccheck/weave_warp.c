@@ -1,10 +1,10 @@
 // Instructions that lanes of a warp execute together: bar.warp.sync, and those that exchange values
 // (shfl, vote, match, redux, elect) with a mask.
 //
-// A lane must be in its own mask; that is one test, where the mask is not all ones. Others that are
-// named must come: where the warp is known to be together nothing needs to be asked, else the mask
-// is compared with the lanes that are here, and the rest happens out of line. A shuffle must not
-// read from a lane that has ended or never was; that is asked where some lanes may be gone.
+// A lane must be in its own mask: one test, unless the mask is all ones. Other named lanes must
+// come: no test is needed if the warp is known to be converged. Otherwise the mask is compared with
+// the active lanes, and the rest is out of line. A shuffle must not read from a lane that has ended
+// or never existed; this is tested where some lanes may have left.
 #include "tools/synccheck/internal.h"
 
 static const PtxOperand *mask_of(const PtxInstr *in) {
@@ -88,7 +88,7 @@ static void test_named(Sync *s, uint32_t i, const PtxInstr *in, const PtxOperand
   EMIT(cold, "bra", opd_label(back));
 }
 
-// The same instruction with the same qualifiers may stand elsewhere: then it is the same meeting.
+// Another instruction with the same opcode and qualifiers counts as the same meeting.
 static uint32_t signature(const PtxInstr *in) {
   uint32_t h = (uint32_t)in->op;
   for (unsigned i = 0; i < in->nmods; i++) h = h * 31 + (uint32_t)in->mods[i];
@@ -122,8 +122,8 @@ static void test_present(Sync *s, uint32_t i, const PtxInstr *in, const PtxOpera
   EMIT(cold, "bra", opd_label(back));
 }
 
-// Which lane a shuffle reads, as the manual computes it, and whether that is in range. d|p: ops[0];
-// a, b, c, mask follow.
+// Computes which lane a shuffle reads, as the manual defines it, and whether that is in range. d|p:
+// ops[0]; a, b, c, mask follow.
 static void test_source(Sync *s, uint32_t i, const PtxInstr *in, const PtxOperand *mask) {
   Body *b = s->body;
   PtxReg *in_range = body_temp(b, TYPE_PRED, 1), *number = body_temp(b, TYPE_B32, 1);

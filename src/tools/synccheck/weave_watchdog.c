@@ -1,13 +1,13 @@
-// The watchdog's part of a kernel: warps say where they are, so that the host can tell a launch
-// that hangs from one that works.
+// The watchdog's part of a kernel: warps write where they are, so that the host can distinguish a
+// launch that hangs from one that works.
 //
-// Loops that end after a number of turns that is fixed when they begin need nothing. In others a
-// register counts the turns, and every so many of them one lane writes down the loop, the turns and
-// what decides about it, and all look whether the host wants them to stop. Before a barrier that
-// not all threads may come to, and after it, one lane writes two words. See docs/hangs.md.
+// Loops whose number of iterations is fixed when they begin need nothing. In other loops a register
+// counts the iterations. At intervals one lane writes the loop, the count and the values that
+// decide about the loop, and all lanes test whether the host wants them to stop. At a barrier that
+// some threads may miss, one lane writes two words before and after it. See docs/hangs.md.
 #include "tools/synccheck/internal.h"
 
-// powers of two: about a millisecond of either
+// iterations between reports, powers of two: about a millisecond of either
 enum { TURNS_WAITING = 1 << 10, TURNS_WORKING = 1 << 16 };
 
 void watch_enter(Sync *s, Code *c) {
@@ -30,7 +30,7 @@ void watch_enter(Sync *s, Code *c) {
   EMIT(c, "setp.eq.and.u32", opd_reg(s->leads), opd_reg(warp), opd_imm(0), opd_reg(on));
 }
 
-// Lane 0 acts for its warp. Where it does not arrive, no lane does; the missing lanes are reported
+// Lane 0 acts for its warp. If it does not arrive, no lane writes; missing lanes are reported
 // anyway.
 void watch_barrier(Sync *s, uint32_t i) {
   Body *b = s->body;
@@ -52,7 +52,7 @@ void watch_barrier(Sync *s, uint32_t i) {
 
 // --- loops ---
 
-// Adds a register to the word that stands for all that decide about the loop.
+// Mixes a register into the word that stands for all values that decide about the loop.
 static void mix_in(Code *c, PtxReg *state, PtxReg *scratch, const PtxReg *r) {
   unsigned size = ptx_type_size(r->type);
   PtxOperand from = opd_reg((PtxReg *)r);
@@ -96,7 +96,7 @@ static void watch_loop(Sync *s, uint32_t loop, const IrLoopEnd *e) {
   PtxReg *turns = body_reg(b, TYPE_B32), *rest = body_temp(b, TYPE_B32, 0),
          *due = body_temp(b, TYPE_PRED, 0);
   EMIT(body_entry(b), "mov.u32", opd_reg(turns), opd_imm(0));
-  // A loop that is entered again begins to count anew.
+  // The count starts again when the loop is entered again.
   const IrBlock *h = &cfg->blocks[l->header];
   for (uint32_t i = 0; i < h->npred; i++) {
     const IrBlock *p = &cfg->blocks[h->pred[i]];

@@ -26,8 +26,8 @@ function pairsBack({ ways, mid }: Ways, d: number, n: number, m: number): [numbe
   return out.reverse();
 }
 
-// Pairs of indexes, -1 where one side has nothing. Given up after `most` differences: then pairs
-// are by index.
+// Pairs of indexes, -1 where one side has nothing. Gives up after `most` differences and then pairs
+// by index.
 export function align(a: string[], b: string[], most = 400): [number, number][] {
   const n = a.length;
   const m = b.length;

@@ -37,7 +37,7 @@ export interface Comparison {
   failed?: string;
   rows: Differing[];
 }
-// The server was started with two runs. A page without a server never is.
+// Was the server started with two runs? A page without a server compares none.
 export async function comparesRuns(): Promise<boolean> {
   if (isStatic()) return false;
   try {
@@ -73,7 +73,7 @@ export function useComparison(wanted: boolean): Comparison | undefined {
   return state;
 }
 
-// Steps of the other run, to find a launch's.
+// Steps of the other run, for finding the step of a launch.
 export async function otherSteps(): Promise<FlowStep[]> {
   return (await ask<any>("other/flow", { skip: 0, most: 100000 })).steps.map(flowStep);
 }

@@ -231,7 +231,7 @@ function stepText(id: number, kernels: Record<string, string>): string {
       : `after step ${id}`;
 }
 
-// What is shown, and the state of the pane.
+// The data that the pane shows, and its state.
 function useTwinPane({ pane }: TwinProps) {
   useListen(onTypes);
   const buffer = buffers.get(pane.buffer);
@@ -315,7 +315,7 @@ export function TwinPane(props: TwinProps) {
   );
 }
 
-// What the parts below get.
+// The props of the parts below.
 interface PartProps extends ReturnType<typeof useTwinPane> {
   pane: TwinLook;
   choose(more: Partial<TwinLook>): void;

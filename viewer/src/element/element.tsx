@@ -1,4 +1,4 @@
-// An element of a buffer: every value it had, who wrote it and who read it; its neighbours beside
+// An element of a buffer: every value it had, with its writers and readers; its neighbours beside
 // it.
 import { useEffect, useState } from "preact/hooks";
 import { doneText } from "../run/atomic";

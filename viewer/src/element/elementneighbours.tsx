@@ -13,8 +13,8 @@ export const partOf = (pane: { offset: number; bytes: number }, t: Type, size: n
     ? leaves(t, 400).find((l) => l.offset === pane.offset % size && l.bytes === pane.bytes)
     : undefined;
 
-// The neighbours: their numbers in the buffer, and which bytes of each are shown. Of an element
-// that is a part of a struct, the same part of its neighbours.
+// The neighbours: their numbers in the buffer, and which bytes of each are shown. For an element
+// that is a part of a struct: the same part of its neighbours.
 function neighboursOf(buffer: Buffer, pane: ElementPlace) {
   const type = bufferType(pane.buffer);
   const size = type.known ? type.bytes : pane.bytes;

@@ -18,8 +18,8 @@ export function instanceOf(ops: Ops, i: number) {
   }
   return null;
 }
-// The server says which operations nothing orders; here are others of its launch that one of them
-// may race with.
+// The server marks unordered operations. Returns the marked ones of the same launch that operation
+// i may race with.
 export function rivals(ops: Ops, i: number): Op[] {
   const o = ops.get(i)!,
     out: Op[] = [];
@@ -49,7 +49,7 @@ export const elementPage = (
   focus?: At | { step: number; write?: boolean },
 ) => ofElement(pane.buffer, addressOf(b, pane.offset), pane.bytes, skip, focus);
 
-// Where no operation was followed, the cursor of time chooses: the last operation up to its step.
+// If the pane names no operation, the time cursor chooses the last operation up to its step.
 export function useElementOps(pane: ElementPlace, b: Buffer | undefined): Ops {
   const step = pane.at ? 0 : (pane.step ?? timeStep());
   const atEnd = !pane.at && !step;
@@ -58,8 +58,8 @@ export function useElementOps(pane: ElementPlace, b: Buffer | undefined): Ops {
       if (!b) throw new Error("there is no such buffer");
       if (!first || !atEnd)
         return elementPage(b, pane, skip, first ? (pane.at ?? { step }) : undefined);
-      // At the end of the run the last value is what one came for: of long lists the server looks
-      // for its page.
+      // At the end of the run people want to see the last value: in long lists the server finds its
+      // page.
       const beginning = await elementPage(b, pane, skip);
       const page = beginning.more
         ? await elementPage(b, pane, skip, { step: END, write: true })
@@ -92,8 +92,8 @@ export async function findWrite(
   return undefined;
 }
 
-// What happened before this step is what the neighbours held when the operation happened: the
-// state that a launch finds is that after the step before.
+// The step whose results the neighbours show beside an operation: for a load the step before its
+// launch, because the launch starts from that state.
 export function stepSeenBy(o: Op | undefined): number {
   if (!o) return 0;
   return o.kind === Kind.Load ? stepBefore(launches.get(o.launch)?.step || o.step) : o.step;

@@ -8,7 +8,7 @@ import { Badge, KindTag, mainPlace, ThreadText } from "../parts/parts";
 import { Pane } from "../parts/trail";
 import { bufferType, leafAt } from "../run/types";
 
-// Who read what this operation wrote.
+// The readers of the value that this operation wrote.
 function ReadBy({ op, go }: { op: Op; go(p: Pane): void }) {
   const found = useAnswer(() => readersOf(op), [op.record, op.lane]);
   const list = found.value?.ops ?? [];
@@ -47,7 +47,7 @@ function ReadBy({ op, go }: { op: Op; go(p: Pane): void }) {
   );
 }
 
-// What the rows of an element have in common.
+// Data that all rows of an element share.
 export interface ElementRows {
   pane: ElementPlace;
   buffer: Buffer | undefined;
@@ -59,7 +59,7 @@ export interface ElementRows {
   go(p: Pane): void;
 }
 
-// Which field of a struct an operation touched, where the pane is about all of the struct.
+// The field of a struct that an operation touched, if the pane shows the whole struct.
 export function fieldName(op: Op, pane: ElementPlace): string {
   const t = bufferType(pane.buffer);
   if (!t.known || !op.buffer || op.bytes >= pane.bytes) return "";
@@ -115,7 +115,7 @@ function Who({ i, op, rows: { ops, selected, go } }: { i: number; op: Op; rows: 
   );
 }
 
-// The thread that did it, or the copy or set of the host.
+// Opens the thread that made the operation, or the copy or set of the host.
 function openOp({ pane: { buffer, offset, bytes }, go }: ElementRows, op: Op) {
   const { launch, thread, record, lane, step } = op;
   if (launch) go({ kind: "thread", launch, thread, at: { record, lane } });

@@ -1,5 +1,5 @@
-// A round of an interrupt: its callers, what they passed and what the handler returned; to the
-// thread before the call, and to the same thread as it goes on.
+// A round of an interrupt: its callers, their arguments and the handler's results. Links lead to a
+// thread before its call, and to the same thread after it.
 import { StepInfo, ask, launches } from "../run/api";
 import {
   bytesOf,

@@ -1,5 +1,5 @@
-// A copy or a set by the host: what went where, who asked for it, and where an element that it
-// brought came from.
+// A copy or a set by the host: its source and destination, its caller, and the origin of an element
+// that it copied.
 import { ask, buffers, StepInfo } from "../run/api";
 import { otherSide } from "../run/copies";
 import { addressOf, bytesText, copyName, elementName, stepName } from "../run/format";

@@ -28,8 +28,8 @@ interface ChartPlace {
   high: number;
 }
 
-// What the mouse points to, or the cursor of the keyboard: a step, a buffer, how the one uses the
-// other.
+// The target of the mouse or of the keyboard's cursor: a step, a buffer, and how the step uses the
+// buffer.
 function useChartPointer({ props, columns, view }: ChartPlace) {
   const [hover, setHover] = useState<{ x: number; y: number } | undefined>();
   const [cursor, setCursor] = useState<ChartCursor | undefined>();
@@ -166,7 +166,7 @@ export function FlowChart(props: Props) {
   const pointer = useChartPointer(place);
   const { hover, setHover, cursor, setCursor, hit } = pointer;
   const { at, row, highest } = view;
-  // smaller rows do not change under the mouse, and are many
+  // lower rows are not highlighted under the mouse: there are too many
   const hot = row >= 10 ? hover : undefined;
   const indexNow = () => steps.findIndex((s) => s.id === current);
   useEffect(() => {

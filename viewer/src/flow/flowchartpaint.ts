@@ -177,7 +177,7 @@ function paintNames({ paper: { g, colour, mono }, columns, size, currentBuffer }
   }
 }
 
-// Where in the whole this is.
+// The scroll bar: the visible part of all rows.
 function paintScrollBar({ paper: { g, colour }, ...scene }: Painter) {
   const { flow, row, at, highest, size, columns } = scene;
   const h = size.h - columns.head;

@@ -1,4 +1,4 @@
-// What the two flow charts need to know about all steps: worked out while the steps are read, a
+// Facts about all steps for the two flow charts. They are computed while the steps are read, a
 // slice at a time, so that no task of the page takes long.
 import type { FlowStep } from "../run/api";
 
@@ -24,7 +24,7 @@ export interface FlowIndex {
 
 const SLICE = 5; // milliseconds
 const ORDERED = 40; // a chart on the left has no room for more
-// The rest comes in a task of its own.
+// Continues in a new task of the browser.
 export const pause = () =>
   new Promise<void>((done) => {
     const c = new MessageChannel();
@@ -34,7 +34,7 @@ export const pause = () =>
     };
     c.port2.postMessage(0);
   });
-// Lets the page draw and answer keys, where a slice is over.
+// Lets the page draw and answer keys when a slice is over.
 export function slicer() {
   let began = performance.now();
   return async () => {
@@ -108,8 +108,8 @@ export class FlowIndexer {
     await this.findLoops();
     await this.rank();
   }
-  // Buffers for a chart that has no room for all: each next one is that which says most about steps
-  // that those before say little of.
+  // Ranks buffers for a chart without room for all: each next buffer is the one that tells most
+  // about steps of which the previous ones tell little.
   private async rank() {
     const rest = slicer(),
       x = this.index,

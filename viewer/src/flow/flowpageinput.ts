@@ -105,13 +105,13 @@ export function useFlowDrag(view: FlowView) {
     begin: (e: MouseEvent) => {
       drag.current = { x: e.clientX, y: e.clientY, from, upto, top: at, moved: false };
     },
-    // after the click, which comes behind the release of the button
+    // after the click event, which follows the release of the button
     end: () => {
       setTimeout(() => {
         drag.current = undefined;
       }, 0);
     },
-    // Whether the mouse is down, so that it does not point to anything.
+    // true: the mouse button is down, so the mouse points to nothing.
     move: (e: MouseEvent): boolean => {
       const d = drag.current;
       if (!d || !(e.buttons & 1)) return false;
@@ -125,7 +125,7 @@ export function useFlowDrag(view: FlowView) {
   };
 }
 
-// A click on a buffer's name opens the buffer; elsewhere what is pointed to.
+// A click on a buffer's name opens the buffer; a click elsewhere opens the step under the mouse.
 export function openPointed(index: number, x: number, { step, buffer, how }: Pointed) {
   if (x < NAMES && buffer) openStep(index, undefined, buffer);
   else if (step) openStep(index, step, buffer && how !== undefined ? buffer : undefined);

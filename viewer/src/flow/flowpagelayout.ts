@@ -31,7 +31,7 @@ export interface Point {
 }
 
 export const xOf = (l: FlowLayout, unit: number) => NAMES + (unit - l.from) * l.perStep;
-// By steps, each is a unit wide; by the clock, as long as it took.
+// In the view by steps, each step is a unit wide; in the view by the clock, as wide as its time.
 export const beginOf = (l: FlowLayout, i: number) => (l.spans ? l.spans.begin[i] : i);
 export const widthOf = (l: FlowLayout, i: number) =>
   l.spans ? (l.spans.end[i] - l.spans.begin[i]) * l.perStep : l.perStep;
@@ -39,7 +39,7 @@ export const widthOf = (l: FlowLayout, i: number) =>
 export const hasFault = (s: FlowStep, races: Map<number, number>) =>
   s.findings > 0 || (races.get(s.launch) ?? 0) > 0;
 
-// Which steps and buffers are wanted: by a text, by findings, by use.
+// Filters steps and buffers by a text, by findings and by use.
 export function useFlowFilter(flow: Flow, list: Buffer[], races: Map<number, number>) {
   const [text, setText] = useState("");
   const [onlyUsed, setOnlyUsed] = useState(true);
@@ -128,7 +128,7 @@ function stepAt(l: FlowLayout, x: number, row: Buffer | undefined, lane: number)
   const i = Math.floor(l.from + (x - NAMES) / l.perStep);
   return x >= NAMES && i >= 0 && i < l.flow.steps.length ? i : -1;
 }
-// By the clock: the step of the lane, or of those that use the buffer, that is nearest.
+// By the clock: the nearest step of the lane, or the nearest step that uses the buffer.
 function nearest(l: FlowLayout, x: number, row: Buffer | undefined, lane: number): number {
   const { uses, laneOf } = l.flow.index;
   let best = -1;

@@ -181,7 +181,7 @@ function paintBuffers(painter: Painter) {
   for (let r = firstRow; r < lastRow; r++) paintUses(painter, l.rows[r].id, middleOf(l, r));
   g.fillStyle = colour.paper;
   g.fillRect(0, l.lanesHigh, NAMES - 4, l.size.h);
-  // all names, then all sizes: another font takes a moment each time
+  // all names, then all sizes: each change of the font takes a moment
   g.font = `12px ${paper.mono}`;
   g.fillStyle = colour.ink;
   for (let r = firstRow; r < lastRow; r++) paintBufferName(painter, r);

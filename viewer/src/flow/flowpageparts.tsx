@@ -1,5 +1,5 @@
-// Around the chart of the page of flow: its controls, and the line below that says what is under
-// the mouse.
+// The parts around the chart of the page of flow: its controls, and the line below that describes
+// the step and buffer under the mouse.
 import { ComponentChildren } from "preact";
 import { Buffer, FlowStep } from "../run/api";
 import { FlowFilter, FlowView } from "./flowpagelayout";

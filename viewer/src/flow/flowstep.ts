@@ -1,4 +1,4 @@
-// What both flow charts say about a step: its name, and how it uses a buffer.
+// Texts of both flow charts about a step: its name, and how it uses a buffer.
 import { FlowStep } from "../run/api";
 import type { FlowIndex } from "./flowindex";
 import { bytesText, launchText } from "../run/format";

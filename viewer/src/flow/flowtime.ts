@@ -1,5 +1,5 @@
-// The flow by the clock: where each step begins and ends, in units of which the whole run has as
-// many as it has steps, so that zoom and moving are the same as in the flow by steps.
+// The flow by the clock: where each step begins and ends. The whole run is as many units long as it
+// has steps, so that zoom and moving are the same as in the flow by steps.
 import type { FlowStep } from "../run/api";
 
 export interface Spans {
@@ -31,7 +31,7 @@ export function spansOf(steps: FlowStep[]): Spans | undefined {
   return { begin, end, first, perUnit };
 }
 
-// Times to write above the lanes: round ones, so many units apart at least.
+// Times to write above the lanes: round ones, at least `apart` units apart.
 export function ticksOf(spans: Spans, from: number, upto: number, apart: number): number[] {
   const raw = apart * spans.perUnit,
     power = 10 ** Math.floor(Math.log10(Math.max(1, raw))),

@@ -61,7 +61,7 @@ function useBlockMeans(launch: number, buffer: number) {
   );
 }
 
-// The values that colours stand for. by: what they are, "buffer 3" or a word
+// The values that colours stand for. by: their kind, "buffer 3" or a word
 export function useBlockMap(l: Launch, findings: Finding[]) {
   const [by, setBy] = useState("operations");
   const counts = useAnswer<LaunchCounts>(() => ask("counts", { launch: l.id }), [l.id]);

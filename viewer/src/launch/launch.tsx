@@ -1,5 +1,4 @@
-// A launch: what it was given, who launched it, what was found in it. And a finding that is not
-// about a thread.
+// A launch: its parameters, its caller, its findings. Also a finding that is not about a thread.
 import { ask, buffers, Finding, isStatic, LaunchInfo } from "../run/api";
 import { blockThreads } from "./blockmap";
 import { bufferName, launchName } from "../run/format";

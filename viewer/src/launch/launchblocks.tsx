@@ -169,7 +169,7 @@ function PlaceForm({
   );
 }
 
-// What the chosen block, or the warp or thread in it, touched in a buffer.
+// The elements of a buffer that the chosen block, warp or thread touched.
 function Touches({
   launch: l,
   at,

@@ -45,8 +45,7 @@ export function LaunchFindings({ findings, go }: { findings: Finding[]; go(p: Pa
   );
 }
 
-// One side of a race: a thread, of this launch or of another one that nothing orders, or a copy or
-// set.
+// One side of a race: a thread, of this launch or of an unordered one, or a copy or set.
 function Racer({ op, launch, go }: { op: Op; launch: number; go(p: Pane): void }) {
   if (op.launch === 0) return <>a {op.kind === Kind.Set ? "set" : "copy"}</>;
   const line = mainPlace(op.site)?.[1];
@@ -68,7 +67,7 @@ function Racer({ op, launch, go }: { op: Op; launch: number; go(p: Pane): void }
   );
 }
 
-// What two operations race for.
+// The memory that two operations race for.
 function RacedFor({ op, go }: { op: Op; go(p: Pane): void }) {
   const to = memoryPane(op);
   if (!to) return <>{opElement(op)}</>;
@@ -110,8 +109,8 @@ function RaceTable({
   );
 }
 
-// Races are known from the search in the background; asked for only when that has found some here,
-// or when there is none.
+// Asks for the launch's races only if the search in the background has found some, or if there is
+// no such search.
 export function useLaunchRaces(launch: number, known: Map<number, number>) {
   const wanted = isStatic() || !!known.get(launch);
   const answer = useAnswer(() => (wanted ? racesOf(launch) : undefined), [wanted, launch]);

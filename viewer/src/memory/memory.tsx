@@ -32,7 +32,7 @@ interface MemoryProps {
   active: boolean;
 }
 
-// Others of the same phase that one of them may race with.
+// Other operations of the same phase that operation i may race with.
 function rivals(ops: Ops, phases: Map<number, number>, i: number): Op[] {
   const o = ops.get(i)!;
   const out: Op[] = [];

@@ -1,4 +1,4 @@
-// Places in shared and local memory: the variable there, its element, its bank, and whose it is.
+// Places in shared and local memory: the variable there, its element, its bank, and its owner.
 import { launches } from "../run/api";
 import { coordinates, triple } from "../run/format";
 import { Variable, variableElement, variablesOfKernel } from "../run/types";
@@ -27,7 +27,7 @@ export const memoryName = (p: {
 };
 export const bank = (address: number) => Math.floor(address / 4) % 32;
 
-// The block or the thread that the memory is of.
+// The block or the thread that owns the memory.
 export function owner(p: { launch: number; space: number; block: number; thread: number }) {
   const l = launches.get(p.launch);
   const per = l ? l.block[0] * l.block[1] * l.block[2] : 1;

@@ -158,7 +158,7 @@ interface Drawing {
   high: number;
   hover: number;
 }
-// What this phase did: a bar below what was written, a corner at what was read.
+// Marks the accesses of this phase: a bar below written elements, a corner at read ones.
 function drawTouched(g: CanvasRenderingContext2D, { shown, touched, dot }: Drawing) {
   const bytes = shown.type!.bytes;
   for (let i = 0; i < shown.count; i++) {
@@ -209,7 +209,7 @@ const dotOf = (room: Room, { width, rows }: Shown) =>
     ),
   );
 
-// What is shown, and the state of the pane.
+// The data that the pane shows, and its state.
 function usePhasePane(pane: PhaseLook) {
   const shown = useShown(pane);
   const found = useContents(pane, shown);
@@ -231,7 +231,7 @@ function usePhasePane(pane: PhaseLook) {
   return { shown, found, canvas, holder, hover, setHover, picture, usual, low, high, dot };
 }
 
-// What the parts of the pane get, once it is known where the variable lies.
+// The props of the pane's parts, once the address of the variable is known.
 interface PartProps extends ReturnType<typeof usePhasePane> {
   pane: PhaseLook;
   variable: Variable;

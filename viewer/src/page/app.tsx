@@ -20,8 +20,8 @@ import { activate, activePane, onTrail, Pane, paneText, trail } from "../parts/t
 import { TrailBar } from "./trailbar";
 import { onTypes } from "../run/types";
 
-// Where something stands is asked when the page has been laid out: asked before, the browser would
-// lay it out at once.
+// Measures positions only after the page has been laid out: measuring earlier would force the
+// browser to lay it out at once.
 function laidOut(box: Element | null, then: () => void) {
   if (!box) return () => {};
   const o = new ResizeObserver(() => {
@@ -32,8 +32,8 @@ function laidOut(box: Element | null, then: () => void) {
   return () => o.disconnect();
 }
 
-// The active pane comes into sight when the path has changed, and where a key or the path above
-// has chosen it; not under a mouse that is pressing something.
+// Scrolls the active pane into sight: when the path has changed, or when a key or the path above
+// has chosen the pane. Not while a mouse button is down on something.
 function reveal(box: HTMLElement | null) {
   const e = box?.querySelector<HTMLElement>(`section[data-pane="${activePane()}"]`);
   if (box && e)

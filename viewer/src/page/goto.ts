@@ -1,4 +1,4 @@
-// What is typed into the line at the top: where it leads, and what could be meant.
+// Text typed into the line at the top: finds the place that it names, and suggests completions.
 import { Flow, kernelName } from "../flow/flowstep";
 import { ask, Buffer, buffers, launches } from "../run/api";
 import { bufferPane } from "../run/bufferpane";
@@ -7,13 +7,13 @@ import { bufferName } from "../run/format";
 import { activePane, start, trail } from "../parts/trail";
 import { variableBytes, variables, variablesOfKernel, variableType } from "../run/types";
 
-// What the line at the top understands: 2:4012 is thread 4012 of launch 2, 2 the launch, b[4013] an
-// element, b the buffer, shade the first launch of a kernel.
+// The input that the line at the top understands: 2:4012 is thread 4012 of launch 2, 2 the launch,
+// b[4013] an element, b the buffer, shade the first launch of a kernel.
 export const understood =
   "a thread (2:4012), an element (b[4013], s[3], p[3].vel.x, rows[2][5]), a launch (2), " +
   "a buffer (b) or a kernel";
-// s[3] in shared memory: of the block that is looked at, or of the first launch of a kernel that
-// has such a variable.
+// Opens a variable of a kernel, such as s[3] in shared memory: of the block in the active pane, or
+// of the first launch of a kernel that has such a variable.
 export function goToVariable(text: string, flow: Flow): boolean {
   const m = /^\s*([A-Za-z_]\w*)((?:\[\d+\])*)\s*$/.exec(text),
     here = trail()[activePane()],

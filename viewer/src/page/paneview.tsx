@@ -1,4 +1,4 @@
-// Which component shows a pane.
+// Chooses the component that shows a pane.
 import { Flow } from "../flow/flowstep";
 import { CalculatorPane } from "../thread/calculator";
 import { Comparison, RunsPane } from "../compare/compare";

@@ -38,7 +38,7 @@ export function RacedLaunches({
   );
 }
 
-// Where it is: launch and thread, element, line, function.
+// The place of a finding: launch and thread, element, line, function.
 function detailOf(f: Finding): string {
   const place = mainPlace(f.site);
   const b = f.allocation ? buffers.get(f.allocation) : undefined;

@@ -20,7 +20,7 @@ import { learnSteps } from "../run/time";
 import { fromAddress, start, trail } from "../parts/trail";
 import { forgetVariables, learnTypes } from "../run/types";
 
-const FLOW_PAGE = 2000; // steps: what is read in a moment
+const FLOW_PAGE = 2000; // steps that one answer may have
 export type Tab = "findings" | "buffers" | "watches";
 
 type Kernels = Record<string, string>;
@@ -38,7 +38,7 @@ const nameLaunches = (steps: FlowStep[], kernels: Kernels) =>
   });
 const keepBuffers = (list: Buffer[]) => list.forEach((x) => buffers.set(x.id, x));
 
-// What the page knows of the run, and who is told when that changes.
+// The page's data about the run, and the functions that change it.
 function useRunState() {
   const [run, setRun] = useState<RunInfo>();
   const [error, setError] = useState<string>();
@@ -60,7 +60,7 @@ function useRunState() {
 }
 type Setters = ReturnType<typeof useRunState>["set"];
 
-// What is asked first. steps: how many steps of the flow.
+// Asks the first questions. steps: how many steps of the flow.
 async function askRun(steps: number) {
   const [findings, list, flow, types] = await Promise.all([
     ask<{ findings: Finding[] }>("findings", { most: 500 }),
@@ -89,7 +89,7 @@ async function readFindings(run: RunInfo, first: Finding[], { setFindings }: Set
   }
 }
 
-// The flow, from its first page on; drawn once for all of them: each time takes a moment.
+// Reads the flow's further pages, and draws it once at the end, because drawing takes a moment.
 async function readSteps(
   first: FlowStep[],
   { kernels, total }: { kernels: Kernels; total: number },
@@ -115,8 +115,7 @@ async function readSteps(
   }
 }
 
-// Opening a run with a finding starts at its thread.
-// One without starts at the flow of the whole run.
+// Opens the first pane: the first finding, two compared runs, the profile, or the whole run's flow.
 async function openFirstPane(run: RunInfo, findings: Finding[], steps: number) {
   if (!trail().length && !findings.length && (await comparesRuns())) start({ kind: "runs" });
   if (trail().length || !(findings.length || steps || run.meta.tools?.includes("profile"))) return;
@@ -177,7 +176,7 @@ const hasGrown = (now: RunInfo, before: RunInfo) =>
   now.recorded !== before.recorded ||
   now.meta.complete !== before.meta.complete;
 
-// Reads everything again. isGone: the page has gone on without it.
+// Reads everything again. isGone: the page does not need the result any more.
 async function reloadRun(run: RunInfo, set: Setters, isGone: () => boolean) {
   const { findings, list, flow, types } = await askRun(20000);
   if (isGone()) return;
@@ -232,8 +231,8 @@ function useWatches(run: RunInfo | undefined, findings: Finding[], set: Setters)
   }, [run?.recorded]);
 }
 
-// While the program runs the file grows: all that was asked at the start is asked again when it
-// has.
+// While the program runs the file grows: each time it has grown, the first questions are asked
+// again.
 function useLiveRun(run: RunInfo | undefined, set: Setters) {
   useEffect(() => {
     if (!run?.live || run.meta.complete === "yes") return;

@@ -1,4 +1,4 @@
-// The time cursor over the whole run: scrub, step, play. What every pane shows follows it.
+// The time cursor over the whole run: scrub, step, play. Every pane follows it.
 import { useEffect, useState } from "preact/hooks";
 import { FlowStep } from "../run/api";
 import { many } from "../run/format";
@@ -18,7 +18,7 @@ interface TimeProps {
   steps: FlowStep[];
   kernel(s: FlowStep): string;
 }
-// at: how many steps are before the cursor; go stops what is playing.
+// at: how many steps are before the cursor; go stops playing.
 interface PartProps extends TimeProps {
   at: number;
   go(to: number): void;

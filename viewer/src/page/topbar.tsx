@@ -1,4 +1,4 @@
-// The bar at the top of the page: what run this is, the search, and buttons for the whole run.
+// The bar at the top of the page: the run, the search, and buttons for the whole run.
 import { Flow } from "../flow/flowstep";
 import { useMemo, useState } from "preact/hooks";
 import { Buffer, RunInfo } from "../run/api";

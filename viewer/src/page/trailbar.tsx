@@ -1,4 +1,4 @@
-// The path walked as a line of links, and what each pane is called there.
+// The path walked as a line of links, and the names of the panes in it.
 import { Flow, kernelName } from "../flow/flowstep";
 import { buffers, launches } from "../run/api";
 import { bufferName, elementName, launchName, stepName } from "../run/format";

@@ -27,7 +27,7 @@ export interface Paper {
   mono: string;
 }
 
-// The colours of a theme, asked for once: asking makes the browser work out all styles at once.
+// The colours of a theme, read once: reading them makes the browser compute all styles at once.
 type Ink = Omit<Paper, "g">;
 const inks = new Map<boolean, Ink>();
 function inkOf(canvas: HTMLCanvasElement): Ink {
@@ -131,8 +131,8 @@ export function troubleMark(
   g.fill();
 }
 
-// How a step uses a buffer: filled, it writes; a green ring, it reads; a small grey ring, it was
-// only given it. Colours that shine are left to findings and races.
+// How a step uses a buffer: filled, it writes; a green ring, it reads; a small grey ring, it only
+// got the buffer as an argument. Bright colours are left to findings and races.
 export function useMark(
   { g, colour }: Paper,
   [x, y]: [number, number],
@@ -149,7 +149,7 @@ export function useMark(
   g.stroke();
 }
 
-// Cuts a text to so many pixels; what stands behind it stays.
+// Cuts a text to so many pixels; `tail` after it stays.
 export function fitText(
   g: CanvasRenderingContext2D,
   whole: string,

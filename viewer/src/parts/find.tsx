@@ -126,8 +126,8 @@ export function FindOperation({
     />
   );
 }
-// What the elements of a step hold. exact: their bytes and one byte for each that says whether it
-// is known, from `first` on
+// The contents of elements after a step: bytes() returns their bytes from `first` on, then for each
+// byte whether it is known.
 export interface Exact {
   scalar: Scalar;
   stride: number;
@@ -173,7 +173,7 @@ async function firstExact(
   }
   return -1;
 }
-// Of very many elements the smallest and the largest of each pixel, and what is no number.
+// Searches very many elements by pixels: the smallest and the largest of each, NaN and infinities.
 async function firstPooled(
   b: ArrayBuffer,
   pool: number,

@@ -16,7 +16,7 @@ export function useListen(...on: ((f: () => void) => () => void)[]) {
   }, []);
 }
 
-// on: numbers and text. What was answered to something else is not given.
+// on: numbers and text. Never returns the answer to an earlier question.
 export function useAnswer<T>(
   ask: () => Promise<T> | undefined,
   on: unknown[],
@@ -40,8 +40,8 @@ export function useAnswer<T>(
   return state.about === about ? state : {};
 }
 
-// Operations by pages, loaded as they come into sight. focus: the index the first page was looked
-// for with.
+// Operations by pages, loaded as they come into sight. focus: the index of the operation that the
+// first page was searched for.
 export interface Ops {
   get(i: number): Op | undefined;
   count: number;
@@ -55,8 +55,8 @@ export interface Ops {
   pages: Map<number, Op[]>;
   setTotal(n: number): void;
 }
-// ahead: pages that are read unasked, so that it is known how many operations there are, unless
-// there are very many
+// ahead: so many pages are read in advance, so that the number of operations is known unless it is
+// very large
 export function useOps(
   load: (skip: number, first: boolean) => Promise<Page>,
   on: unknown[],

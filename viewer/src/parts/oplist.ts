@@ -3,8 +3,9 @@
 import { Op, PAGE, Page } from "../run/api";
 import { errorText } from "../run/format";
 
-// low: so many there are at least; high: so many at most; known: whether count is exact; focus: the
-// index the first page was looked for with; gone: nobody looks at this list any more
+// low, high: the least and the greatest possible number of operations; known: count is exact;
+// focus: the index of the operation that the first page was searched for; gone: the list is not
+// shown any more
 export class OpList {
   readonly pages = new Map<number, Op[]>();
   count = 0;
@@ -24,7 +25,7 @@ export class OpList {
     private readonly changed: () => void,
   ) {}
 
-  // ahead: pages that are read unasked
+  // ahead: so many pages are read in advance
   begin(ahead: number) {
     this.asked.add(-1);
     this.load(0, true).then(
@@ -93,8 +94,8 @@ export class OpList {
     this.loaded = true;
   }
 
-  // How many there are may not be known. The list is then made longer as one goes down; who goes
-  // too far makes us look for the end, by halves.
+  // If the number of operations is unknown, the list grows as people scroll down. Scrolling past
+  // the end starts a binary search for it.
   private async findEnd() {
     if (this.looking) return;
     this.looking = true;

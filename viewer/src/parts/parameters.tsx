@@ -1,4 +1,4 @@
-// Parameters of a launch, and where a thread stands in it: what a line of source computes with.
+// Parameters of a launch, and the indices of a thread in it: the inputs of a line of source.
 import { Launch, LaunchInfo, ask } from "../run/api";
 import {
   bufferAt,
@@ -24,7 +24,7 @@ function FieldValue({ d, leaf, open }: { d: DataView; leaf: Leaf; open?(buffer: 
     </button>
   );
 }
-// A parameter as its type says; without one its bytes.
+// The value of a parameter by its type; without a type, its bytes.
 export function parameterValue(
   hex: string | undefined,
   bytes: number,

@@ -286,7 +286,7 @@ export const ThreadText = ({ launch, thread }: { launch?: string; thread: number
     </span>
   </>
 );
-// Where there is no room for all of a name its index stays: it is what tells one from the next.
+// If a name does not fit, its index stays, because it distinguishes neighbours.
 export function ElementName({ text }: { text: string }) {
   const at = text.search(/\[|\+/);
   return at <= 0 ? (
@@ -324,8 +324,8 @@ export function linesOf(s: Source | undefined): string[] {
   return l;
 }
 
-// The place of an operation that is the program's own: the innermost that is not in a header of a
-// toolkit.
+// The place of an operation in the program's own code: the innermost that is not in a toolkit's
+// header.
 export function mainPlace(site: number) {
   const s = sites.get(site),
     p = s?.places[s.main ?? 0];
@@ -354,7 +354,7 @@ function Occurrences({
       ]),
     ).values(),
   ];
-  // Where the recording does not show them the report itself knows the lanes of the first warp.
+  // If the recording does not show them, the report still knows the lanes of the first warp.
   const byLanes = !threads.length,
     lanes = finding.lanes ?? 0;
   if (byLanes && finding.thread !== undefined) {
@@ -532,8 +532,8 @@ export const PlaceText = ({ source, line }: { source?: Source; line?: number }) 
     <>—</>
   );
 
-// The type of a buffer's elements, for whoever knows better: one of the run's own, or a scalar, and
-// how many of them make an element.
+// Lets people who know better choose the type of a buffer's elements: one of the run's own types,
+// or a scalar and how many of them make an element.
 export function TypeChooser({ buffer, type }: { buffer: number; type: Type }) {
   const own = [...types].filter(([, t]) => t.parts.length > 1 || t.parts[0].path),
     plain = type.parts.length === 1 && !type.parts[0].path,

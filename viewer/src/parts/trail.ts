@@ -67,7 +67,7 @@ type PaneOf =
       run: number;
     } // two threads; run 1: the second is of the other run
   | { kind: "calculator"; expression: string };
-// How a picture is shown; what is not said is as usual.
+// How a picture is shown; missing fields have their default.
 // layout: threads in the order of their numbers (1), not at their place in the grid; depth: rows of
 // a slice of 3-D data, slice: which; fixed: the scale stays when the step changes
 export interface Look {
@@ -201,7 +201,7 @@ function textOf(p: Pane): string {
   }
 }
 
-// A pane's text in pieces: numbers, @ operation, ! finding, ~ rest.
+// A pane's text, parsed: numbers, @ operation, ! finding, ~ rest.
 interface PaneParts {
   n: number[];
   at: At;
@@ -211,7 +211,7 @@ interface PaneParts {
 const operationOf = ({ at }: PaneParts) => (at && "record" in at ? at : undefined);
 const memoryOf = (n: number[]) => ({ launch: n[0], space: n[1], block: n[2], thread: n[3] });
 
-// By the letter of a pane: how many numbers its text has (none: it does not matter), and the pane.
+// By the letter of a pane: how many numbers its text may have (none: any), and the pane.
 const readers: Record<string, [counts: number[], read: (p: PaneParts) => Pane | undefined]> = {
   t: [
     [2, 3],
@@ -416,7 +416,8 @@ function show(next: Pane[], at: number, keep: boolean) {
 }
 keepTime(() => history.replaceState(null, "", trailText(panes)));
 keepTypes(() => history.replaceState(null, "", trailText(panes)));
-// From pane `from` to a new one: what was to the right of it goes.
+// Opens a new pane to the right of pane `from` and closes the panes that were there, except kept
+// ones.
 export const follow = (from: number, to: Pane) =>
   show(
     [...panes.slice(0, from + 1), to, ...panes.slice(from + 1).filter((p) => p.keep)],

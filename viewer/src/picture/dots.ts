@@ -1,7 +1,7 @@
 // How large the dots of a picture are, and the room there is for them.
 import { useLayoutEffect, useState } from "preact/hooks";
 
-export const LARGEST_DOT = 44; // pixels; small buffers fill what room there is up to that
+export const LARGEST_DOT = 44; // pixels; small buffers fill the room up to this size
 
 export type Ref<T> = { current: T | null };
 export interface Room {

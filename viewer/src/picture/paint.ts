@@ -80,17 +80,17 @@ export function colour(t: number, stops: number[][]): number[] {
   return stops[i].map((c, k) => c + (stops[i + 1][k] - c) * f);
 }
 
-// A square for plain arrays; a width that somebody has chosen otherwise.
+// The default width: plain arrays become about a square.
 export function goodWidth(count: number) {
   const w = 2 ** Math.round(Math.log2(Math.max(1, Math.sqrt(count))));
   return Math.max(1, Math.min(count, Math.max(16, w)));
 }
 
-// A large picture is asked for in bands, a few at a time, and shown as they come. BAND: bytes of a
-// buffer that the server looks at in a moment; for last writes, which may be many launches ago, a
-// quarter of it.
+// A large picture is requested in bands, a few at a time, and shown as they arrive. BAND: bytes of
+// a buffer that the server can read in a moment; a quarter of it for last writes, which may be many
+// launches ago.
 export const BAND = 1 << 20;
-// of: which elements these are. A picture of others is not shown while the new one is read.
+// of: identifies the elements. A picture of other elements is not shown while the new one is read.
 export function usePicture(
   key: unknown[],
   whole: { columns: number; rows: number } | undefined,

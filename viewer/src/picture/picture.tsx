@@ -1,5 +1,5 @@
-// A buffer as a picture: a dot for each element, or for many of them; what is unlike the rest stays
-// visible however small the dots are.
+// A buffer as a picture: a dot for each element, or for many of them; outliers stay visible however
+// small the dots are.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Buffer, buffers, Finding, FlowStep, isStatic } from "../run/api";
 import { useRoom } from "./dots";
@@ -100,7 +100,7 @@ const Sub = ({ buffer: b, pool }: { buffer: Buffer; pool: number }) => (
   </>
 );
 
-// What is shown, and the state of the pane.
+// The data that the pane shows, and its state.
 function useBufferPane({ pane, index, steps, findings }: Props) {
   const buffer = buffers.get(pane.buffer);
   useListen(onTypes, onTime);

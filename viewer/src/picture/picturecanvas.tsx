@@ -73,7 +73,7 @@ function useDrag({ layout: l }: BufferView, choose: Choose) {
     onMouseDown: (e: MouseEvent) => {
       drag.current = { x: e.clientX, y: e.clientY, x0: l.x0, y0: l.y0, moved: false };
     },
-    // after the click, which asks whether this was one
+    // after the click event, which checks whether the mouse moved
     onMouseUp: () => {
       setTimeout(() => {
         drag.current = undefined;

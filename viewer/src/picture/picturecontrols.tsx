@@ -49,7 +49,7 @@ function WidthControl({ view, widths, choose }: WidthProps) {
   );
 }
 
-// Which member of a struct is shown.
+// Chooses the member of a struct to show.
 export const PartControl = ({
   shown,
   choose,

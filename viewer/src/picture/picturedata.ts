@@ -1,5 +1,5 @@
-// What the picture of a buffer is made of: values, what has changed since another step, what some
-// threads touched, the range of the scale.
+// The data of a buffer's picture: values, changes since another step, elements that some threads
+// touched, the range of the scale.
 import { useMemo, useRef } from "preact/hooks";
 import { ask, askBytes, Buffer, FlowStep, LaunchInfo } from "../run/api";
 import { bufferAt, bytesOf } from "../run/format";
@@ -18,7 +18,7 @@ export interface BufferView {
   layout: Layout;
 }
 
-// What the server is asked for pictures and pixels of this buffer.
+// The question to the server for pictures and pixels of this buffer.
 export const questionOf = ({ pane, part, layout }: BufferView) => ({
   allocation: pane.buffer,
   type: part.scalar,
@@ -61,9 +61,9 @@ function numbersOf(p: Parameter, buffer: number): { numbers: Named[]; isBeside: 
     ),
   };
 }
-// Two numbers whose product is the number of elements are its width and its height: by their names,
+// Two numbers whose product is the number of elements are width and height: chosen by their names,
 // else in this order.
-// So is a number of that name in the struct that points to the buffer.
+// A number with a width's name in the struct that points to the buffer also counts.
 const isWidth = ([name]: Named) => /(^|\.)(w|width|nx|n?cols?|columns|pitch|stride)$/i.test(name);
 function widthAmong(given: Named[], beside: Named[], count: number): number | undefined {
   const pairs = given.filter(([, n], i) => given.some(([, m], k) => k !== i && n * m === count));
@@ -184,8 +184,8 @@ export function useTouched({ pane, buffer, part }: BufferView) {
   return useMemo(() => touched.value && new Uint8Array(touched.value), [touched.value]);
 }
 
-// Without a word from somebody the scale is for all but the farthest hundredth at either end of
-// what was seen first, so that it does not change with every move.
+// By default the scale covers the first picture without the farthest hundredth at either end, and
+// stays, so that it does not change with every move.
 export function useUsualScale(view: BufferView, picture: Picture | undefined, done: number) {
   const { pane, step, part, layout } = view;
   const zoom = pane.zoom ?? 0;

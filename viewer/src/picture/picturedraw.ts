@@ -1,5 +1,5 @@
-// Draws the picture of a buffer on its canvas: dots, numbers of rows and columns, what some threads
-// touched, and frames around findings and the chosen element.
+// Draws the picture of a buffer on its canvas: dots, numbers of rows and columns, elements that
+// some threads touched, and frames around findings and the chosen element.
 import { Finding } from "../run/api";
 import { middleOf, NOTHING, paint, Picture, placeOn, ring, scales, writeValues } from "./paint";
 import { BufferView } from "./picturedata";
@@ -84,7 +84,7 @@ function drawRulers(g: CanvasRenderingContext2D, l: Layout, { across, down }: Se
     g.fillText(String(y), LEFT - 6, TOP + (y / pool - y0) * dot + dot / 2);
 }
 
-// What the threads touched in each pixel that is seen.
+// The accesses of the threads in each visible pixel.
 function touchedPixels(l: Layout, seen: Seen, marks: Uint8Array): Map<number, number> {
   const out = new Map<number, number>();
   for (let e = l.first; e < Math.min(l.count, l.first + l.rows * l.width); e++)

@@ -1,4 +1,4 @@
-// The element under the mouse or the keyboard's cursor: which it is, and what it holds.
+// The element under the mouse or the keyboard's cursor: its index and its value.
 import { useEffect, useState } from "preact/hooks";
 import { ask, askBytes } from "../run/api";
 import { flowNames, hexAt, knownOf, partsText } from "../run/format";
@@ -17,7 +17,7 @@ export function writerName(n: number): string {
       : `${s.call || s.kind}${hostTail(s.id)}`;
 }
 
-// What an element of the picture is: a field of a struct, where one is shown.
+// The bytes of an element in the picture: only a field of a struct, if one is shown.
 export const fieldOf = ({ all, leaf, type }: ShownPart) =>
   all.length > 1 && leaf
     ? { offset: leaf.offset, bytes: leaf.bytes }
@@ -51,7 +51,7 @@ export async function elementOf(
   );
 }
 
-// Of a picture of last writes: which step that was.
+// For a picture of last writes: the step of the write.
 function lastWriter({ pane, layout }: BufferView, p: Picture | undefined, at: Cell) {
   const i = (at.y - layout.from) * layout.columns + at.x;
   return pane.by && p && p.flags[i] & NUMBER ? `, last written by ${writerName(p.max[i])}` : "";

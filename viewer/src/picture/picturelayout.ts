@@ -1,5 +1,5 @@
-// Where the elements of a buffer are in its picture: rows and columns, what a pixel stands for, and
-// which part is seen.
+// The layout of a buffer's picture: rows and columns, the elements of a pixel, and the visible
+// part.
 import { useMemo } from "preact/hooks";
 import { Buffer } from "../run/api";
 import { Dots, dotsOf, dotSize, Room } from "./dots";
@@ -78,7 +78,7 @@ export interface Cell {
   y: number;
 }
 
-// Of tall pictures only the rows around what is seen are asked for.
+// Requests only the rows around the visible ones of a tall picture.
 function linesToLoad(lines: number, seenY: number, y0: number) {
   const chunk = Math.max(64, 2 * seenY);
   if (lines <= 2 * chunk) return { from: 0, loaded: lines };
@@ -154,7 +154,7 @@ export const centredOn = (l: Layout, p: Cell) => ({
   y: Math.max(0, (p.y - Math.floor(l.seenY / 2)) * l.pool),
 });
 
-// Zooms about a point of the canvas: what is under it stays there.
+// Zooms about a point of the canvas: the element under it stays there.
 export function zoomed(l: Layout, zoom: number, by: number, px: number, py: number) {
   const next = Math.max(-4, Math.min(12, zoom + by));
   const ex = (l.x0 + (px - LEFT) / l.dot) * l.pool;

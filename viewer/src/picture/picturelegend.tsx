@@ -1,4 +1,5 @@
-// What stands below the picture of a buffer: the chosen element, the scale, and what colours mean.
+// The legend below the picture of a buffer: the chosen element, the scale, and the meaning of
+// colours.
 import { Finding } from "../run/api";
 import { counted, elementName } from "../run/format";
 import { Picture } from "./paint";

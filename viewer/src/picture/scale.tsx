@@ -81,7 +81,7 @@ export const FixedControl = ({ title, look, usual, choose }: FixedProps) => (
   </label>
 );
 
-// The colours of what is no number, of those that are there.
+// The colours of values that are no finite numbers, as far as the picture has such.
 export function SpecialKeys({ picture }: { picture?: Picture }) {
   const present = useMemo(() => {
     let f = 0;
@@ -110,7 +110,7 @@ export function SpecialKeys({ picture }: { picture?: Picture }) {
   );
 }
 
-// How many pixels of each value there are; what lies outside of the scale is in the first and the
+// How many pixels of each value there are; values outside of the scale count in the first or the
 // last bar.
 export function Histogram({
   picture,

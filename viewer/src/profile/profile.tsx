@@ -1,4 +1,4 @@
-// What --tool=profile measured: what to change, then a kernel with its lines, their measures as
+// The measurements of --tool=profile: advice first, then a kernel with its lines, their measures as
 // heat, and pictures.
 import { useState } from "preact/hooks";
 import { ask } from "../run/api";
@@ -13,7 +13,7 @@ import { Timeline } from "./timeline";
 import { Pane, replace } from "../parts/trail";
 import "../style/profile.css";
 
-// What the instructions are, and how much memory the kernel touches.
+// The mix of instructions, and how much memory the kernel touches.
 function Figures({ k }: { k: Kernel }) {
   const mix = Object.entries(k.mix ?? {})
     .sort((a, b) => b[1] - a[1])

@@ -1,4 +1,4 @@
-// What --tool=profile measured, as the server sends it.
+// The measurements of --tool=profile, as the server sends them.
 
 export interface Access {
   file?: string;

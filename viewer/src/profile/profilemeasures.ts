@@ -55,7 +55,7 @@ export function measuresByLine(k: Kernel, path: string): Map<number, LineMeasure
     if (s.file === path && s.line) line(s.line).samples += s.samples;
   return out;
 }
-// Requests that are no estimate: a GPU looks at some only.
+// The number of requests that were inspected: on a GPU the profiler inspects only some.
 export const lookedAt = (a: Access) => a.looked_at ?? a.requests;
 // Accesses of a line that differ in nothing but their place in memory are one.
 export function alike(list: Access[]): Access[] {

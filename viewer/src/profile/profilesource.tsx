@@ -77,7 +77,7 @@ interface SourceText {
 }
 type Measure = (typeof measures)[number];
 
-// What the lines have in common.
+// Data that all lines share.
 interface HeatLines {
   lines: Map<number, LineMeasures>;
   text: string[];

@@ -61,7 +61,7 @@ function useTimeView() {
   return { box, view, handlers };
 }
 
-// What the bars have in common. X: where a time is; kernel: the one that is looked at
+// Data that all bars share. X: the x coordinate of a time; kernel: the chosen one
 interface Times {
   X(t: number): number;
   timed: boolean;

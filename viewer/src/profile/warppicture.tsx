@@ -1,5 +1,5 @@
-// One request of a full warp: the sectors (or banks) that its 32 lanes touch. What is known of the
-// pattern is drawn; without a regular one only the count is.
+// One request of a full warp: the sectors (or banks) that its 32 lanes touch. Draws a regular
+// pattern; without one, only the count.
 import { Access, unitsOf } from "./profiledata";
 
 const CELL = 14; // pixels of a lane or bank

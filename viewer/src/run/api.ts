@@ -59,8 +59,8 @@ export interface Launch {
   kernel: number;
   shared?: number; // bytes of dynamic shared memory
 }
-// given: as which parameter a kernel had it first; type, type_id: of its elements, why: who says
-// so; dims: of a variable
+// given: the parameter that first passed it to a kernel; type, type_id: of its elements, why: the
+// source of the type; dims: of a variable
 export interface Buffer {
   id: number;
   name?: string;
@@ -279,7 +279,7 @@ export function ask<T>(
   return answer;
 }
 
-// While the program runs answers change: those that are kept are asked for anew.
+// While the program runs, answers change: drops the kept ones, so that they are asked for again.
 export const forgetAnswers = () => answers.clear();
 
 export async function askBytes(
@@ -330,13 +330,13 @@ export function op(a: any[]): Op {
   };
 }
 export const key = (o: { record: number; lane: number }) => `${o.record}.${o.lane}`;
-// A compare-and-swap after which memory holds what it found.
+// A compare-and-swap after which memory still holds the old value.
 export const leavesMemory = (o: Op) =>
   o.kind === Kind.Atomic &&
   o.old !== null &&
   o.old === o.value &&
   /\.cas\b/.test(sites.get(o.site)?.text ?? "");
-// Of a copy lane 0 is what it writes and lane 1 what it reads.
+// In a copy, lane 0 is the write and lane 1 the read.
 export const writes = (o: Op) =>
   o.kind === Kind.Store ||
   (o.kind === Kind.Atomic && !leavesMemory(o)) ||
@@ -458,7 +458,7 @@ export async function readersOf(o: {
   const j = await ask<any>("readers", { record: o.record, lane: o.lane, most: 50 });
   return { ops: j.ops.map(op), more: j.more, some: j.some };
 }
-// some: of very many operations only those recorded near the read were looked at
+// some: there are very many operations, and only those recorded near the read were searched
 export interface Writers {
   ops: Op[];
   ambiguous: boolean;
@@ -487,7 +487,7 @@ export async function conflictsOf(
   const j = await ask<any>("conflicts", { launch, thread, skip, most: PAGE });
   return new Map(j.of.map(([i, list]: [number, any[][]]) => [skip + i, list.map(op)]));
 }
-// kind: as racecheck calls it; note: what the file does not know
+// kind: as racecheck calls it; note: facts that the file lacks
 export interface Races {
   list: { first: Op; second: Op; count: number; kind: string }[];
   note?: string;

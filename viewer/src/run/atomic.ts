@@ -1,5 +1,5 @@
-// What an operation read or wrote, in words. Of an atomic one: what it found, and what it did with
-// that: "53 + 1", "-1 → 42", "42 unchanged".
+// The value that an operation read or wrote, in words. For an atomic operation: the old value and
+// its change: "53 + 1", "-1 → 42", "42 unchanged".
 import { Kind, leavesMemory, Op, sites } from "./api";
 import { opValue } from "./format";
 
@@ -27,7 +27,7 @@ export function doneText(o: Op): string {
   return name ? `${name}(${old}, ${operand})` : `${old} with ${operand}`;
 }
 
-// The same in a sentence, for whoever points to it.
+// The same as a sentence, for a tooltip.
 export const doneHelp = (o: Op) =>
   leavesMemory(o)
     ? "compare-and-swap: memory still holds what it found, since that was not the expected value " +

@@ -1,4 +1,5 @@
-// Where the value of an operation came from: who wrote what was read, which loads reach a write.
+// The origin of an operation's value: for a read the writes of that value, for a write the loads
+// that reach it.
 import { ask, Kind, launches, ofThread, Op, sites, writersOf } from "./api";
 
 // Loads whose result may reach an instruction: registers are followed backwards through the
@@ -56,8 +57,8 @@ export interface Branch {
   ops: Op[];
   note?: string;
 }
-// What an operation may follow from: of a read those who wrote it; of a write what its thread had
-// read, last time before, by each load that can reach it.
+// The operations that a value may come from: for a read, the writes of that value; for a write, the
+// thread's last earlier read by each load that can reach it.
 export async function cameFrom(o: Op): Promise<Branch> {
   if (o.kind === Kind.Load || (o.kind === Kind.Atomic && !o.refused)) {
     const w = await writersOf(o);

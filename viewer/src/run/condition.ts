@@ -1,7 +1,6 @@
 // Conditions over recorded values: x > 1 || isnan(x), x != b[3] * 2, __float_as_int(x) & 1. x is
-// the value that is looked at; everything else is as in the calculator, which also computes them,
-// for many values at a time. "NaN" alone, "> 1", "or" and "and" are understood as people write
-// them.
+// the value to test; everything else is as in the calculator, which evaluates the conditions, for
+// many values at a time. "NaN" alone, "> 1", "or" and "and" are understood as people write them.
 import { ask, isStatic } from "./api";
 import { withRecorded } from "./expression";
 import { bytesOf } from "./format";
@@ -11,7 +10,7 @@ export interface Value {
   scalar: Scalar;
   bits: bigint;
 }
-// Which of these values fit.
+// Returns for each value whether it fits.
 export type Condition = (values: Value[]) => Promise<boolean[]>;
 
 const OF_A_QUESTION = 400; // values; their text is the longest part of an address
@@ -28,8 +27,8 @@ function asC(text: string): string {
     .replace(/(^|\|\||&&)\s*inf\s*(?=$|\|\||&&)/g, "$1 isinf(x) ");
   return t.replace(/(^|\|\||&&|\()\s*(<=|>=|==|!=|<|>)(?![<>])/g, "$1 x $2").trim();
 }
-// Comparisons of a number with numbers are the same everywhere: no need to ask. Undefined: it is
-// more than that.
+// Plain comparisons with numbers give the same result everywhere, so the page evaluates them
+// itself. undefined: the condition is more than that.
 function plain(text: string): ((x: number) => boolean) | undefined {
   const number = String.raw`(-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)`,
     compared = String.raw`x\s*(<=|>=|==|!=|<|>)\s*${number}`,
@@ -105,7 +104,7 @@ export function valuesOf(hex: string, parts: { offset: number; scalar: Scalar }[
   return out;
 }
 
-// Throws a sentence where it cannot be understood.
+// Throws a sentence if it cannot understand the text.
 export async function condition(text: string): Promise<Condition> {
   if (!text.trim()) throw new Error("say what to look for: x > 1, NaN");
   const simple = plain(asC(text)),

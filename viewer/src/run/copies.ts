@@ -1,8 +1,8 @@
 // Rectangles that copies and sets touch.
 import type { StepInfo } from "./api";
 
-// Where the bytes at an address of one side of a copy are on the other: rows and planes may lie
-// differently. undefined: it does not touch them.
+// Maps an address of one side of a copy to the other side; rows and planes may have other pitches
+// there. undefined: the copy does not touch the address.
 export function otherSide(s: StepInfo, address: bigint, written: boolean): bigint | undefined {
   const here = written
       ? ([s.to, s.to_pitch, s.to_rows] as const)

@@ -1,5 +1,5 @@
-// Names in expressions: recorded values (a[4013], p[301].vel.z, counter, rows[3][5]) and what a
-// kernel calls them (in[3], view.data[7]).
+// Names in expressions: recorded values (a[4013], p[301].vel.z, counter, rows[3][5]) and a kernel's
+// names for them (in[3], view.data[7]).
 // They become constants of the same type and bits before the server calculates.
 import { Buffer, LaunchInfo, ask, askBytes, buffers } from "./api";
 import { bufferAt, bufferName, bytesOf, partsText } from "./format";
@@ -8,7 +8,7 @@ import { allSteps, timeStep } from "./time";
 import { activePane, trail } from "../parts/trail";
 import { Leaf, Scalar, Type, bufferType, leafAt, leaves } from "./types";
 
-// leaf: the scalar that is there; without one all of an element
+// leaf: the scalar at the place; without it the whole element
 export interface Place {
   buffer: number;
   offset: number;
@@ -24,8 +24,8 @@ export interface Known {
 type Step = { index: number } | { field: string };
 
 const PATH = /^(?:\[\d+\]|\.\w+|->\w+)*$/;
-// Of names in a longer text; "y-2[7]" and "r[i#4][7]" are names, too: of several buffers that one
-// line allocated.
+// Matches names in a longer text. "y-2[7]" and "r[i#4][7]" are names too: they distinguish several
+// buffers that one line allocated.
 export const NAMES =
   /[A-Za-z_]\w*(?:\[[A-Za-z_]\w*(?:#\d+)?\])?(?:-\d+(?=\[|->))?(?:\[\d+\]|\.[A-Za-z_]\w*|->\w+)*/g;
 function path(text: string): Step[] {
@@ -109,7 +109,8 @@ async function walk(
   return to && walk(to, Number(pointer.bits - BigInt(to.base)), found.rest, name);
 }
 
-// The launch whose names count: that of the pane one is in, else of one to the left of it.
+// The launch whose names count: that of the active pane, else of the nearest pane to its left that
+// has one.
 function launchHere(): number {
   const panes = trail();
   for (let i = activePane(); i >= 0; i--) {
@@ -178,11 +179,11 @@ const single = (scalar: Scalar, bytes: number): Type => ({
   parts: [{ path: "", offset: 0, scalar, dims: [], of: "" }],
 });
 
-// What a name stands for: an element, or a number that a kernel was given.
+// Resolves a name: to an element, or to a number that a kernel got as a parameter.
 export async function resolve(text: string): Promise<Place | Known | undefined> {
   const name = text.trim().replace(/^\*\s*([A-Za-z_][\w.]*)$/, "$1[0]");
-  // The name of a buffer may have dots and brackets itself: s.birds, row[i#4]. The longest that
-  // fits is meant.
+  // The name of a buffer may have dots and brackets itself: s.birds, row[i#4]. The longest matching
+  // name counts.
   let b: Buffer | undefined,
     longest = 0;
   for (const x of buffers.values()) {

@@ -15,8 +15,8 @@ import {
 import { hostTail } from "./time";
 export const typeBytes = (t: Type) => t.bytes;
 
-// Several buffers of one name are told apart as the files of --dump-buffers are: y, y-2, y-3 …;
-// y[i], y[i#2] …
+// Several buffers of one name get numbers as in the files of --dump-buffers: y, y-2, y-3 …; y[i],
+// y[i#2] …
 const twins = new Map<number, number>();
 let twinsOf = 0;
 function twin(id: number) {
@@ -39,7 +39,7 @@ export function bufferName(b: Buffer | undefined, id = 0): string {
   // rows[r], allocated in a loop: rows[r#5][14] reads as an element, rows[r]-5[14] as a difference
   return b.name.endsWith("]") ? `${b.name.slice(0, -1)}#${n}]` : `${b.name}-${n}`;
 }
-// Managed and pinned memory: what the host does there itself is not recorded.
+// Managed and pinned memory: the host's own writes to it are not recorded.
 export const hostCanWrite = (b: Buffer | undefined) =>
   !!b?.kind && b.kind !== "device" && b.kind !== "variable";
 export function elementName(buffer: number, offset: number, bytes?: number): string {
@@ -56,8 +56,8 @@ export function elementName(buffer: number, offset: number, bytes?: number): str
     ? `${name}${leaf.path}${bytes > leaf.bytes ? "…" : ""}`
     : `${name}${leaf.path}+${inside - leaf.offset}`;
 }
-// What a call of an interrupt saves and gets back is kept in memory of Warpgrind: instructions that
-// it added say so by their registers.
+// Names the part of an interrupt call that an operation belongs to. Such calls save and restore
+// values in Warpgrind's memory; the registers of the added instructions identify them.
 export function interruptPart(o: Op): string {
   const text = sites.get(o.site)?.text ?? "",
     value = /wg_interrupt_([ar])(\d+)/.exec(text);
@@ -164,8 +164,8 @@ function pointerText(p: bigint): string {
   const b = bufferAt(p);
   return b ? `&${elementName(b.id, Number(p - BigInt(b.base)))}` : `0x${p.toString(16)}`;
 }
-// What is known of an element's bytes (0: never written, 1: known, else not recorded), without
-// those between the fields of a struct: nobody writes these.
+// The states of an element's bytes (0: never written, 1: known, else not recorded), without the
+// padding between the fields of a struct, which nobody writes.
 export function knownOf(
   known: Uint8Array,
   t: Type,
@@ -179,7 +179,8 @@ export function knownOf(
   }
   return state;
 }
-// So many bytes of an element from an offset on: scalar for scalar; "": they are not its scalars.
+// The bytes of an element from an offset on, as text, scalar by scalar; "": they do not match its
+// scalars.
 export function partsText(d: DataView, t: Type, offset: number): string {
   const out: string[] = [];
   if (!t.known) return "";
@@ -213,8 +214,8 @@ export function bytesOf(hex: string): DataView {
   for (let i = 0; i < hex.length; i += 2) d.setUint8(i / 2, parseInt(hex.substr(i, 2), 16));
   return d;
 }
-// What an operation read or wrote, as the type of its element says; without one, the instruction's
-// where that is certain, else bytes.
+// The value that an operation read or wrote, by the type of its element; without one, by the
+// instruction's type if that is certain, else as bytes.
 export function opValue(o: Op, hex: string | null = o.value): string {
   if (hex === null) return "?";
   const d = bytesOf(hex),
@@ -259,7 +260,7 @@ function hexOf(d: DataView) {
   for (let i = d.byteLength; i-- > 0;) s += d.getUint8(i).toString(16).padStart(2, "0");
   return s;
 }
-// So many bytes as one number; of many the first.
+// The bytes as one number in hexadecimal; at most the first eight.
 export function hexAt(d: DataView, at: number, bytes: number) {
   let s = "";
   for (let i = Math.min(bytes, 8); i-- > 0;)
@@ -296,7 +297,7 @@ export const kindName: Record<number, string> = {
 // The flow chart knows all launches before anybody asks for one.
 export const flowNames = new Map<number, string>(),
   streamNames = new Map<number, string>(),
-  // streams in the order they are met; which one a launch was in
+  // streams in the order of their first use; the stream of a launch
   streamOf = new Map<number, number>();
 export function learnStream(launch: number, stream: number) {
   if (!streamNames.has(stream))
@@ -324,7 +325,7 @@ export function stepName(id: number) {
         ? `set by the host${hostTail(id)}`
         : `${copyName(s)}${hostTail(id)}`;
 }
-// A copy with its direction; what else the host did by its kind.
+// A copy with its direction; other steps of the host by their kind.
 export const copyName = (s: { kind?: string; direction?: string }) =>
   s.kind === "copy" ? `copy ${(s.direction ?? "").replace("-", " ")}` : (s.kind ?? "host");
 // The first threads of operations, each once.
@@ -361,8 +362,8 @@ export function coordinates(l: Launch, thread: number) {
     lane: t % 32,
   };
 }
-// Which thread stands at a place of the grid, rows of x below each other, slices of z below those:
-// the inverse of how wg_watch is laid out.
+// The thread at a place of the grid, rows of x below each other, slices of z below those: the
+// inverse of wg_watch's layout.
 export function threadAt(l: Launch): (place: number) => number {
   const w = l.grid[0] * l.block[0],
     h = l.grid[1] * l.block[1],

@@ -42,7 +42,7 @@ function piece(name: string): Promise<Map<string, string>> {
       const s = document.createElement("script");
       s.src = `data/${name}.js`;
       s.onload = () => done();
-      s.onerror = () => done(); // nobody did anything there
+      s.onerror = () => done(); // no operation touched it
       document.head.append(s);
     }).then(() => {
       const d = arrived.get(name);
@@ -211,8 +211,7 @@ async function element(q: Parameters): Promise<any[]> {
       out.push(o);
       continue;
     }
-    // A copy or a set of many bytes: as much of it as the element has, with the value it had
-    // afterwards.
+    // For a copy or set of many bytes: only the element's bytes, with their value after it.
     const bytes = await contents(Number(q.allocation), o[3]),
       at = Number(from - base),
       copy = [...o];
@@ -230,7 +229,7 @@ async function element(q: Parameters): Promise<any[]> {
   return out;
 }
 
-// The bytes of a buffer after a step, then what is known of each.
+// The bytes of a buffer after a step, then the state of each.
 async function contents(buffer: number, step: number): Promise<Uint8Array | undefined> {
   const kept = await piece(`b-${buffer}`);
   let best: string | undefined;
@@ -238,7 +237,8 @@ async function contents(buffer: number, step: number): Promise<Uint8Array | unde
   return best === undefined ? undefined : bytesOf(best);
 }
 
-// What each thread of a launch said last at a site: from the operations of all its threads.
+// The last value that each thread of a launch passed to wg_watch at a site: from the operations of
+// all its threads.
 const watchedOf = new Map<string, Promise<(Uint8Array | undefined)[]>>();
 function watched(q: Parameters): Promise<(Uint8Array | undefined)[]> {
   const key = `${q.launch}.${q.site}`;

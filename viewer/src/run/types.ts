@@ -44,7 +44,7 @@ export interface Part {
   dims: [number, number][];
   of: string;
 }
-// known false: bytes, since nobody knows better
+// known false: shown as bytes, because the type is unknown
 export interface Type {
   name: string;
   bytes: number;
@@ -251,7 +251,7 @@ export function bufferType(id: number): Type {
     bytesType(b?.size ?? 4)
   );
 }
-// What would tell the type of a buffer; "": it is known.
+// How to make the type of a buffer known; "": it is known.
 export function typeHelp(b: Buffer | undefined): string {
   if (!b || bufferType(b.id).known) return "";
   return b.type
@@ -362,7 +362,8 @@ export function variableElement(v: Variable, offset: number, bytes: number): str
   return `${v.name}${index}${part}${part && bytes > leaf!.bytes ? "…" : ""}`;
 }
 
-// The instruction's own type, where it is one number with a point: nothing else is loaded that way.
+// The instruction's own type if it is a single floating-point number: nothing else is loaded that
+// way.
 export function siteScalar(s: Site | undefined): Scalar | undefined {
   return s &&
     (s.vector ?? 1) === 1 &&

@@ -1,4 +1,4 @@
-// A source file with what the chosen thread did beside its lines.
+// A source file with the chosen thread's operations beside its lines.
 import { useMemo, useState } from "preact/hooks";
 import { isStatic, launches, ofThread, Site, sites } from "../run/api";
 import { fileName, launchName } from "../run/format";
@@ -92,7 +92,7 @@ function SourceNotes({
   );
 }
 
-// What the chosen thread and all threads of its launch did in the file.
+// The operations of the chosen thread and of all threads of its launch in the file.
 function useSourceData(pane: SourcePlace) {
   const source = useSource(pane.file);
   const lines = linesOf(source.value);

@@ -4,7 +4,7 @@ import { ask, isStatic, sites } from "../run/api";
 import { many } from "../run/format";
 import { useAnswer } from "../parts/hooks";
 
-// What all threads of a launch did in each line: operations, warps' records, those of them with
+// Counts of all threads of a launch in each line: operations, warps' records, and records with
 // lanes missing.
 export interface LineCount {
   operations: number;

@@ -1,5 +1,5 @@
-// The link that opens an editor at a line of the source, and which editor that is.
-// A link of somebody's own; undefined: none that may be opened.
+// The link that opens an editor at a line of the source, and the choice of the editor.
+// askForLink: a link of the user's own; undefined: none that may be opened.
 import { chooseEditor, editorLink, editors, Icon, keepOwnEditor, ownEditor } from "../parts/parts";
 
 function askForLink(): string | undefined {

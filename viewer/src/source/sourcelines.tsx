@@ -1,4 +1,4 @@
-// The lines of a source file, with counts of all threads and what the chosen thread did there.
+// The lines of a source file, with counts of all threads and operations of the chosen thread.
 import { Kind, Op, sites } from "../run/api";
 import { doneText, resultSign } from "../run/atomic";
 import { counted, many, opElement } from "../run/format";
@@ -8,7 +8,7 @@ import { coloured } from "./sourcecolours";
 import { countText, LineCount, short } from "./sourcecounts";
 import { Pane } from "../parts/trail";
 
-// What the lines have in common.
+// Data that all lines share.
 export interface SourceLines {
   lines: string[];
   chosen: number;
@@ -38,7 +38,7 @@ export function opsByLine(ops: Ops, file: number): Map<number, Op[]> {
 const opText = (o: Op) =>
   o.kind === Kind.Sync ? "sync" : `${opElement(o)} ${resultSign(o)} ${doneText(o)}`;
 
-// What the thread did in a line: the first operations, and how many there are.
+// The thread's operations in a line: the first ones, and how many there are.
 function Did({ ops, go }: { ops: Op[]; go(p: Pane): void }) {
   return (
     <span class="did">
@@ -103,7 +103,7 @@ export function SourceLine({ i, of }: { i: number; of: SourceLines }) {
   );
 }
 
-// What the thread did in the line under the mouse: every time, not only the first.
+// All operations of the thread in the line under the mouse, not only the first ones.
 export function HoverValues({ line, thread, ops }: { line: number; thread: number; ops: Op[] }) {
   if (!ops.length) return <></>;
   return (

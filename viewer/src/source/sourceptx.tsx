@@ -35,7 +35,7 @@ export function PtxColumn({
     () => new Map((ptx.value?.lines ?? []).map((l) => [l[0], l])),
     [ptx.value],
   );
-  // .loc says which source line the following instructions are of.
+  // .loc names the source line of the instructions after it.
   const sourceOf = useMemo(() => {
     let now = 0;
     return rows.map((r) => {

@@ -1,5 +1,6 @@
-// Where a value came from, as a tree: who wrote what was read, what that thread had read before,
-// and so on. Branches are opened one by one and folded again; the tree can be saved as text.
+// The origin of a value as a tree: the write of a read value, the earlier reads of the writing
+// thread, and so on. Branches are opened one by one and folded again; the tree can be saved as
+// text.
 import { ask, key, Op, op as opFrom } from "../run/api";
 import { doneText, resultSign } from "../run/atomic";
 import { kindName, opElement } from "../run/format";

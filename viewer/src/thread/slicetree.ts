@@ -1,5 +1,5 @@
-// The tree of where a value came from: branches are known by their paths ("r", "r_0", "r_0_2"), and
-// which are open is part of the page's address.
+// The tree of a value's origin. Paths name its branches ("r", "r_0", "r_0_2"); the open ones are
+// part of the page's address.
 import { useEffect, useState } from "preact/hooks";
 import { Op } from "../run/api";
 import { Branch, cameFrom } from "../run/camefrom";
@@ -71,7 +71,7 @@ export function useSliceTree(pane: SlicePlace, index: number, first: Op | undefi
       else to.add(path);
       keep(to);
     },
-    // Opens all that is in sight, one level more.
+    // Opens one more level of all visible branches.
     deeper() {
       setBusy(true);
       const to = new Set(open);
@@ -102,7 +102,7 @@ function treeText(tree: SliceTree, path: string, depth: number): string {
   return `${"  ".repeat(depth)}${opLine(o)}\n${note}${below.join("")}`;
 }
 
-// The address itself stays here: it lets in who has it.
+// The file does not contain the page's whole address, because everybody who knows it may enter.
 export function saveTree(tree: SliceTree) {
   const a = document.createElement("a");
   const head = `Behind the address of the page of this run: ${location.hash}\n\n`;

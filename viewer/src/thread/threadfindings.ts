@@ -42,8 +42,8 @@ function touches(f: Finding, o: Op): boolean {
   return there >= BigInt(o.address) && there < BigInt(o.address) + BigInt(o.bytes);
 }
 
-// All threads that findings of this kernel occurred in, not only the first of each: of those that
-// occurred several times, the operations that the recording shows.
+// All threads in which findings of this kernel occurred, not only the first of each. For findings
+// that occurred several times: the operations that the recording shows.
 function useOccurrences(pane: ThreadPlace, findings: Finding[]) {
   const l = launches.get(pane.launch);
   const repeated = findings
@@ -80,8 +80,8 @@ export function useThreadFindings(pane: ThreadPlace, findings: Finding[], ops: O
     (f) =>
       (f.launch === pane.launch && f.thread === pane.thread) || threads.get(f.id)?.has(pane.thread),
   );
-  // Which operations that are: those that the recording shows, or the one of the finding's own
-  // instruction; where there is none, all that touch its address.
+  // The operations that a finding is about: those that the recording shows, or the one of the
+  // finding's own instruction; without one, all that touch its address.
   const exact = mine.filter((f) =>
     [...ops.pages.values()].some((page) =>
       page.some((o) => shown.has(key(o)) || (touches(f, o) && sameCode(o, f))),

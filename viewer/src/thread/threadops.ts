@@ -1,4 +1,4 @@
-// The operations of a thread: read by pages, filtered, and who wrote what they read.
+// The operations of a thread: read by pages, filtered, with the writers of the values they read.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import {
   Kind,
@@ -18,7 +18,7 @@ import { Ops, useAgain, useOps } from "../parts/hooks";
 import { mainPlace } from "../parts/parts";
 import { Pane } from "../parts/trail";
 
-// Who wrote what these loads saw: asked for rows in sight, a few at a time.
+// The writers of the values that these loads saw: requested for visible rows, a few at a time.
 export function useOrigins(ops: Ops) {
   const again = useAgain();
   const state = useRef({

@@ -1,4 +1,5 @@
-// Where the value of an operation came from, and who races for its element: a cell of a row.
+// A cell of a row: the origin of an operation's value, and the operations that race for its
+// element.
 import { useState } from "preact/hooks";
 import { Kind, buffers, launches, Op, Writers } from "../run/api";
 import { bufferName, hostCanWrite, interruptPart, launchOf, opValue } from "../run/format";
@@ -14,7 +15,7 @@ function shortLaunch(here: Op, there: Op) {
   return a && b && a.kernel === b.kernel ? `#${b.number}` : launchOf(there);
 }
 
-// What the read may have seen, where that was not recorded and nothing decides.
+// The values that the read may have seen, if the recording does not show which.
 function candidates(op: Op, w: Writers): string {
   const values = [
     ...new Set(
@@ -98,7 +99,7 @@ function GoTo({
   );
 }
 
-// Who wrote what was read.
+// The writer of the value that was read.
 function WrittenBy({ op, writers, go }: { op: Op; writers: Writers; go(p: Pane): void }) {
   // nothing says that it is the only one, but it is worth following
   const near = writers.some && writers.ops.length === 1;

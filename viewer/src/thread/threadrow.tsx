@@ -10,7 +10,7 @@ import { ThreadOps, ThreadPlace, useOrigins } from "./threadops";
 import { Origin } from "./threadorigin";
 import { Pane } from "../parts/trail";
 
-// A pointer leads to what it points to.
+// A pointer links to the element that it points to.
 function OpValue({ op, go }: { op: Op; go(p: Pane): void }) {
   const text = opValue(op),
     to =
@@ -34,7 +34,7 @@ function OpValue({ op, go }: { op: Op; go(p: Pane): void }) {
   );
 }
 
-// What the rows of a thread have in common.
+// Data that all rows of a thread share.
 export interface ThreadRows {
   pane: ThreadPlace;
   findings: Finding[];

@@ -1,5 +1,5 @@
-// wg_watch: what each thread of a launch said at a line, as a picture. While the program runs, of
-// the newest launch.
+// wg_watch: the values that the threads of a launch passed at a line, as a picture. While the
+// program runs: those of the newest launch.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { isStatic, Watch } from "../run/api";
 import { Dots, dotSize, dotsOf, useRoom } from "../picture/dots";
@@ -49,7 +49,7 @@ interface PaneProps {
 }
 type Choose = (more: Partial<WatchLook>) => void;
 
-// What is shown, and the state of the pane.
+// The data that the pane shows, and its state.
 function useWatchPane({ pane, watches }: PaneProps) {
   const watch = watches.find((x) => x.site === pane.site);
   const expression = useExpression(watch);
@@ -188,7 +188,7 @@ export function WatchPane(props: PaneProps) {
   );
 }
 
-// What the parts below get: the state of the pane, once there is a watch and a launch.
+// The props of the parts below: the state of the pane, once there is a watch and a launch.
 interface PartProps extends ReturnType<typeof useWatchPane> {
   pane: WatchLook;
   index: number;
@@ -243,7 +243,7 @@ function WatchControls({ pane, view, watch, usual, picture, choose }: PartProps)
   );
 }
 
-// The first launch in which a thread said a value that is looked for.
+// The first launch in which a thread passed a value that matches the search.
 const FindLaunch = ({ watch, view, setHover, go }: PartProps) => (
   <div class="controls">
     <FindStep

@@ -1,4 +1,4 @@
-// What a wg_watch is: its expression, the launch that is shown, where its threads are in the
+// The data of a wg_watch: its expression, the shown launch, the places of its threads in the
 // picture, and their values.
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { ask, askBytes, Launch, LaunchInfo, Watch } from "../run/api";
@@ -139,7 +139,7 @@ export function useWatchPicture(w: Watch | undefined, view: WatchView, pool: num
   return { picture, error };
 }
 
-// What a thread said.
+// The value that a thread passed.
 export function useThreadValue(
   w: Watch | undefined,
   { shown, width }: WatchView,
