@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { QUESTION_SECONDS = 60 };
@@ -127,7 +128,17 @@ void view_say_what_is_missing(const ViewDesk *d) {
 void view_desk_begin(ViewDesk *d) { store_set_deadline(d->store, QUESTION_SECONDS); }
 
 // Callers must not keep such a file open: its writer could not merge it into one file at the end.
+// The recording command makes the tables first, and says a moment later which process runs.
+static void wait_for_begin(ViewDesk *d) {
+  enum { TIMES = 40, STEP_NS = 50000000 };
+  for (int i = 0; i < TIMES; i++) {
+    if (view_one(d, "SELECT count(*) FROM meta WHERE key = 'complete'", "")) return;
+    nanosleep(&(struct timespec){.tv_nsec = STEP_NS}, NULL);
+  }
+}
+
 bool view_is_being_written(ViewDesk *d) {
+  wait_for_begin(d);
   pid_t pid = (pid_t)view_one(d,
                               "SELECT value FROM meta WHERE key = 'pid' AND 'no' = (SELECT value "
                               "FROM meta WHERE key = 'complete')",
