@@ -123,6 +123,19 @@ PtxInstr *code_instr(Code *c, const PtxInstr *in) {
   return copy;
 }
 
+PtxReg *code_recompute(Code *c, const PtxInstr *in, PtxReg *(*reads)(void *user, PtxReg *r),
+                       void *user) {
+  PtxOperand *ops = ARENA_ARRAY(arena_of(c), PtxOperand, in->nops);
+  for (unsigned k = 1; k < in->nops; k++) {
+    ops[k] = in->ops[k];
+    if (ops[k].kind == OPD_REG) ops[k].reg = reads(user, ops[k].reg);
+  }
+  PtxReg *to = body_reg(c->body, in->ops[0].reg->type);
+  ops[0] = opd_reg(to);
+  code_instr(c, in)->ops = ops;
+  return to;
+}
+
 PtxOperand opd_at(Code *c, PtxOperand base, int64_t offset) {
   PtxOperand o = {.kind = OPD_ADDR, .nlist = 1, .imm = offset};
   o.list = ARENA_NEW(arena_of(c), PtxOperand);

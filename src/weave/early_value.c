@@ -8,7 +8,7 @@ static bool is_comparison(const PtxInstr *in) {
   return in->op == OP_SETP && !in->guard && in->ops[0].kind == OPD_REG;
 }
 
-static bool is_pure(const PtxInstr *in) {
+bool early_is_pure(const PtxInstr *in) {
   if (!ir_is_simple_arithmetic(in) && !is_comparison(in)) return false;
   for (unsigned k = 1; k < in->nops; k++)
     if ((in->ops[k].kind != OPD_REG && in->ops[k].kind != OPD_INT && in->ops[k].kind != OPD_VAR) ||
@@ -40,7 +40,7 @@ static bool is_known(const Early *e, const PtxReg *r, uint32_t at, unsigned dept
   uint32_t d = written_at(e, r, at);
   if (d == UINT32_MAX) return true;
   const PtxInstr *in = e->body->cfg->instrs[d];
-  if (depth == DEEPEST || !is_pure(in)) return false;
+  if (depth == DEEPEST || !early_is_pure(in)) return false;
   for (unsigned k = 1; k < in->nops; k++)
     if (in->ops[k].kind == OPD_REG && !is_known(e, in->ops[k].reg, d, depth + 1)) return false;
   return true;
@@ -52,22 +52,24 @@ bool early_is_unwritten(const Early *e, const PtxReg *r, uint32_t at) {
 }
 bool early_is_known(const Early *e, const PtxReg *r, uint32_t at) { return is_known(e, r, at, 0); }
 
+typedef struct Read {
+  Early *early;
+  Code *code;
+  uint32_t at;
+} Read;
+static PtxReg *value_read(void *user, PtxReg *r) {
+  const Read *read = user;
+  return early_value(read->early, read->code, r, read->at);
+}
+
 PtxReg *early_value(Early *e, Code *code, PtxReg *r, uint32_t at) {
   uint32_t d = written_at(e, r, at);
   if (d == UINT32_MAX) return r;
   const PtxInstr *in = e->body->cfg->instrs[d];
   for (unsigned i = 0; i < e->n; i++)
     if (e->in[i] == in) return e->reg[i];
-  PtxOperand ops[8];
-  for (unsigned k = 1; k < in->nops; k++) {
-    ops[k] = in->ops[k];
-    if (ops[k].kind == OPD_REG) ops[k].reg = early_value(e, code, ops[k].reg, d);
-  }
-  PtxReg *to = body_reg(e->body, r->type);
-  ops[0] = opd_reg(to);
-  PtxInstr *copy = code_instr(code, in);
-  copy->ops = ARENA_ARRAY(&e->body->func->module->arena, PtxOperand, in->nops);
-  memcpy(copy->ops, ops, sizeof *ops * in->nops);
+  Read read = {e, code, d};
+  PtxReg *to = code_recompute(code, in, value_read, &read);
   if (e->n < EARLY_MOST) {
     e->in[e->n] = in;
     e->reg[e->n++] = to;

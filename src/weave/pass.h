@@ -305,6 +305,10 @@ void code_label(Code *c, PtxLabel *l);
 void code_label_first(Code *c, PtxLabel *l);  // before what is there already
 // a copy of an instruction of the program; its operands are shared
 PtxInstr *code_instr(Code *c, const PtxInstr *in);
+// Repeats an instruction with one result, which goes to a new register, the one returned. It reads
+// `reads` of each register.
+PtxReg *code_recompute(Code *c, const PtxInstr *in, PtxReg *(*reads)(void *user, PtxReg *r),
+                       void *user);
 void code_stmt(Code *c, PtxStmt s);
 // Whether the register has this name of include/warpgrind.h, or name__1 for a second one in a
 // function.
@@ -372,6 +376,8 @@ typedef struct Early {
   unsigned n;
 } Early;
 Early early_begin(Body *b, uint32_t first);  // `first`: before it the values are wanted
+// simple arithmetic or a comparison, of registers and constants: it may be repeated elsewhere
+bool early_is_pure(const PtxInstr *in);
 bool early_is_unwritten(const Early *e, const PtxReg *r, uint32_t at);  // between the two
 bool early_is_known(const Early *e, const PtxReg *r, uint32_t at);      // early_value may be asked
 // c: runs before `first`, always with the same Early

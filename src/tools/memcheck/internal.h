@@ -167,6 +167,8 @@ uint32_t memcheck_site(Memcheck *m, const Check *c);  // a new one
 void memcheck_emit_exact(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxReg *address);
 // the access in one word: WG_WHAT_… of abi.h
 uint32_t memcheck_what(const Memcheck *m, const Check *c);
+// Ends the launch if memcheck_stops, for threads with `bad`; NULL: for all.
+void memcheck_stop(Code *code, PtxReg *bad);
 void memcheck_report(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxReg *address);
 void memcheck_zero(Code *code, PtxInstr *in);  // what a load that is not made gives
 

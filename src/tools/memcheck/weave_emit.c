@@ -138,6 +138,13 @@ uint32_t memcheck_site(Memcheck *m, const Check *c) {
   return site;
 }
 
+void memcheck_stop(Code *code, PtxReg *bad) {
+  if (!memcheck_stops(code->body)) return;
+  code_guard(code, bad, false);
+  code_emit(code, "trap", &(const PtxOperand){.kind = OPD_NONE}, 0);
+  code_guard(code, NULL, false);
+}
+
 void memcheck_report(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxReg *address) {
   Body *b = m->body;
   code_report(code, &(CodeReport){.site = memcheck_site(m, c),
@@ -146,7 +153,7 @@ void memcheck_report(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxR
                                   .address = opd_reg(address),
                                   .value = opd_reg(body_temp(b, TYPE_B64, 1)),
                                   .extra = opd_reg(body_temp(b, TYPE_B64, 2))});
-  if (memcheck_stops(b)) code_emit(code, "trap", &(const PtxOperand){.kind = OPD_NONE}, 0);
+  memcheck_stop(code, NULL);
 }
 
 static void emit_slow(Memcheck *m, const Check *c, PtxLabel *slow, PtxLabel *back,
@@ -169,7 +176,7 @@ static void emit_slow(Memcheck *m, const Check *c, PtxLabel *slow, PtxLabel *bac
   EMIT(code, "bra", opd_label(back));
   code_label(code, bad);
   if (!reports) memcheck_report(m, code, c, kind, address);
-  else if (memcheck_stops(b)) code_emit(code, "trap", &(const PtxOperand){.kind = OPD_NONE}, 0);
+  else memcheck_stop(code, NULL);
   if (c->range_at) {  // what flags forbid is performed: there is memory
     PtxLabel *outside = body_label(b);
     EMIT(code, "setp.eq.u32", opd_reg(good), opd_reg(kind), opd_imm(KIND_NO_ACCESS));

@@ -21,15 +21,7 @@ static void mark_written(void *ctx, PtxReg **reg, bool is_def) {
 // The instruction that computes the register, if it can be repeated before the loop; else NULL.
 static const PtxInstr *computes(const Hoist *h, const PtxReg *r) {
   const PtxInstr *in = ir_single_def(h->m->defs, r);
-  bool compares = in && in->op == OP_SETP && !in->guard && in->ops[0].kind == OPD_REG;
-  if (!in || (!compares && !ir_is_simple_arithmetic(in))) return NULL;
-  for (unsigned k = 1; k < in->nops; k++) {
-    const PtxOperand *o = &in->ops[k];
-    if ((o->kind != OPD_REG && o->kind != OPD_INT && o->kind != OPD_VAR) ||
-        o->selector != SEL_NONE || (o->kind == OPD_REG && o->reg->vector))
-      return NULL;
-  }
-  return in;
+  return in && early_is_pure(in) ? in : NULL;
 }
 
 static bool is_known_before(const Hoist *h, const PtxReg *r, unsigned depth) {
@@ -40,20 +32,12 @@ static bool is_known_before(const Hoist *h, const PtxReg *r, unsigned depth) {
   return in;
 }
 
-static PtxReg *value_before(Hoist *h, PtxReg *r) {
+static PtxReg *value_before(void *user, PtxReg *r) {
+  Hoist *h = user;
   if (!h->written[r->id]) return r;
   for (unsigned i = 0; i < h->n; i++)
     if (h->of[i] == r) return h->is[i];
-  const PtxInstr *in = computes(h, r);
-  Body *b = h->m->body;
-  PtxOperand *ops = ARENA_ARRAY(&b->func->module->arena, PtxOperand, in->nops);
-  for (unsigned k = 1; k < in->nops; k++) {
-    ops[k] = in->ops[k];
-    if (ops[k].kind == OPD_REG) ops[k].reg = value_before(h, ops[k].reg);
-  }
-  PtxReg *to = body_reg(b, r->type);
-  ops[0] = opd_reg(to);
-  code_instr(h->code, in)->ops = ops;
+  PtxReg *to = code_recompute(h->code, computes(h, r), value_before, h);
   if (h->n < MOST_KNOWN) {
     h->of[h->n] = r;
     h->is[h->n++] = to;

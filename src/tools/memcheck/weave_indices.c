@@ -15,7 +15,7 @@
 
 typedef struct Finder {
   Memcheck *m;
-  uint32_t start;  // of the block, or the instruction behind the last call or barrier
+  uint32_t start;  // of the block, or the instruction after the last call or barrier
   IndexTests now;
 } Finder;
 
@@ -74,7 +74,7 @@ static void report_always(Memcheck *m, uint32_t i) {
                                .address = opd_imm(0),
                                .value = opd_reg(in->ops[0].reg),
                                .extra = opd_imm(0)});
-  if (memcheck_stops(b)) code_emit(c, "trap", &(const PtxOperand){.kind = OPD_NONE}, 0);
+  memcheck_stop(c, NULL);
   m->cuts[i] = true;
 }
 
@@ -151,10 +151,7 @@ static void emit_report(Memcheck *m, Code *c, Early *e, uint32_t test) {
   const PtxOperand args[] = {opd_reg(outside), opd_reg(in->ops[0].reg), opd_reg(channel),
                              opd_reg(launch), opd_reg(site)};
   code_call(c, probe_function(b->program, b->unit, "wg_memcheck_index"), args, ARRAY_LEN(args));
-  if (!memcheck_stops(b)) return;
-  code_guard(c, failed, false);
-  code_emit(c, "trap", &(const PtxOperand){.kind = OPD_NONE}, 0);
-  code_guard(c, NULL, false);
+  memcheck_stop(c, failed);
 }
 
 void memcheck_report_index_tests(Memcheck *m, const IndexTests *t, Early *e, Code *c) {

@@ -90,18 +90,12 @@ static bool add_stream(Hoist *h, const Check *c, const IrLoopAccess *a) {
 static PtxReg *fresh(Hoist *h) { return body_reg(h->m->body, TYPE_B64); }
 
 // What a register holds when the loop is entered, or will hold in all of its iterations.
-static PtxReg *at_entry(Hoist *h, PtxReg *r) {
+static PtxReg *at_entry(void *user, PtxReg *r) {
+  Hoist *h = user;
   if (!h->plan->recomputed || !h->plan->recomputed[r->id]) return r;
   for (unsigned i = 0; i < h->nknown; i++)
     if (h->known[i].of == r) return h->known[i].is;
-  const PtxInstr *in = ir_single_def(h->m->defs, r);
-  Body *b = h->m->body;
-  PtxOperand *ops = ARENA_ARRAY(&b->func->module->arena, PtxOperand, in->nops);
-  for (unsigned k = 1; k < in->nops; k++)
-    ops[k] = in->ops[k].kind == OPD_REG ? opd_reg(at_entry(h, in->ops[k].reg)) : in->ops[k];
-  PtxReg *to = body_reg(b, r->type);
-  ops[0] = opd_reg(to);
-  code_instr(h->code, in)->ops = ops;
+  PtxReg *to = code_recompute(h->code, ir_single_def(h->m->defs, r), at_entry, h);
   if (h->nknown < MOST_KNOWN) {
     h->known[h->nknown].of = r;
     h->known[h->nknown++].is = to;

@@ -161,9 +161,7 @@ static void emit_call(Weaver *w, Code *code) {
   if (!memcheck_stops(b)) return;
   PtxReg *bad = body_temp(b, TYPE_PRED, 1);
   EMIT(code, "setp.ne.u32", opd_reg(bad), opd_reg(w->wrong), opd_imm(0));
-  code_guard(code, bad, false);
-  code_emit(code, "trap", &(const PtxOperand){.kind = OPD_NONE}, 0);
-  code_guard(code, NULL, false);
+  memcheck_stop(code, bad);
 }
 
 // Ranges that were looked up are tried first from now on.

@@ -94,7 +94,7 @@ static void emit_slow(Memcheck *m, uint32_t i, Last last, PtxLabel *slow, PtxLab
   code_branch(c, good, true, bad);
   EMIT(c, "bra", opd_label(back));
   code_label(c, bad);
-  if (memcheck_stops(b)) code_emit(c, "trap", &(const PtxOperand){.kind = OPD_NONE}, 0);
+  memcheck_stop(c, NULL);
   memcheck_zero(c, in);
   EMIT(c, "bra", opd_label(after));
 }

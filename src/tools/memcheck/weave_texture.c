@@ -43,9 +43,7 @@ static void emit_slow(Memcheck *m, uint32_t i, Last last, PtxLabel *slow, PtxLab
   if (memcheck_stops(b)) {
     PtxReg *bad = body_temp(b, TYPE_PRED, 1);
     EMIT(c, "setp.ge.u32", opd_reg(bad), *index_of(in), opd_reg(last.elements));
-    code_guard(c, bad, false);
-    code_emit(c, "trap", &(const PtxOperand){.kind = OPD_NONE}, 0);
-    code_guard(c, NULL, false);
+    memcheck_stop(c, bad);
   }
   EMIT(c, "bra", opd_label(back));
 }
