@@ -21,7 +21,7 @@
  * the work of the current context first. Without Warpgrind the call tests a variable, after one
  * look-up by name for each source file that uses it.
  *
- * In device code a call is a pair of moves into registers that nobody reads. Warpgrind knows them
+ * In device code a call is a pair of moves into registers that are never read. Warpgrind knows them
  * by their names, and ptxas drops them: no instruction is left. The compiler moves no memory access
  * across them.
  *

@@ -8,7 +8,7 @@
 
 #include "channel/internal.h"
 
-// A command that is alive but behind gets more time.
+// A command that is alive but slow to read gets more time.
 enum { WAIT_LIMIT_US = 5000000, WAIT_BEHIND_US = 60000000, WAIT_STEP_US = 100 };
 
 static ChannelLane *lane;

@@ -315,7 +315,7 @@ static bool resume(void *user, const InterruptRun *run) {
 }
 
 // Launches a kernel again that has not begun, since it followed a launch that suspended threads.
-// Now all launches before it have ended. Launches behind it still find its serial in its gate, and
+// Now all launches before it have ended. Later launches still find its serial in its gate, and
 // wait for their turn as well.
 static bool begin_now(Serving *s) {
   GpuInterrupts *g = s->g;

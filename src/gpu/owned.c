@@ -51,7 +51,7 @@ static bool find(uint64_t base, Owned *out) {
   return o != NULL;
 }
 
-// Reports the size without the gap behind the allocation.
+// Reports the size without the gap after the allocation.
 CUresult gpu_cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr p) {
   CUdeviceptr start = 0;
   Owned o;

@@ -3,7 +3,7 @@
 //
 // The kernel loads the gate first, and tests the value only before it does anything that other
 // blocks could see. Meanwhile it computes addresses, reads memory and uses shared memory, so that
-// no thread waits for the load. An earlier test would wait: ptxas moves loads behind it. Values
+// no thread waits for the load. An earlier test would wait: ptxas moves loads after it. Values
 // that the kernel reads before the test may be out of date, but their addresses are those of the
 // program: they follow from parameters and thread numbers, not from values that were read. All
 // threads of the launch find the same value in the gate, so that those of a block end together.

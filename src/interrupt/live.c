@@ -18,7 +18,7 @@ static void visit(void *ctx, PtxReg **reg, bool is_def) {
   else if (l->kills && !(*reg)->vector) *word &= ~bit;
 }
 
-// Turns the registers that are live behind the instruction into those that are live before it.
+// Turns the registers that are live after the instruction into those that are live before it.
 static void step_back(Live *l, PtxInstr *in) {
   l->kills = !in->guard;
   l->defs = true;

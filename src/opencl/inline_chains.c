@@ -18,7 +18,7 @@ enum { FIRST_LINE = 0x40000000, DEEPEST = 200, MOST_FILES = 100000 };
 #define NONE UINT32_MAX  // no node
 
 typedef struct Nodes {
-  VEC(const char *) at;  // the line of node N, behind "!N = "; NULL: there is none
+  VEC(const char *) at;  // the line of node N, after "!N = "; NULL: there is none
 } Nodes;
 
 static bool starts(const char *text, const char *with) {

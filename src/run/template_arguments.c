@@ -42,7 +42,7 @@ static const char *head_of(const Source *s, const char *body) {
   return p < body && *p == '<' ? p + 1 : NULL;
 }
 
-// `<float, 256>` behind the function's name
+// `<float, 256>` after the function's name
 static const char *instance_of(const char *readable, const char *function) {
   size_t n = strlen(function);
   for (const char *p = readable; n && (p = strstr(p, function)); p++)

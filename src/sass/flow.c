@@ -38,7 +38,7 @@ static void add_edge(SassFlow *f, bool fill, uint32_t from, uint32_t to) {
 static void add_edges(SassFlow *f, const SassInstruction *code, unsigned sm, bool fill) {
   for (uint32_t i = 0; i < f->n; i++)
     if (has_target(&code[i])) add_edge(f, fill, i, target_of(code, f->n, i, sm));
-  // the RET of a called function returns behind each call
+  // the RET of a called function returns after each call
   for (uint32_t r = 0; r < f->n; r++)
     for (uint32_t c = 0; code[r].name == SASS_RET && c + 1 < f->n; c++)
       if (code[c].name == SASS_CALL) add_edge(f, fill, r, c + 1);
