@@ -26,6 +26,8 @@ typedef struct RunStats {
   _Atomic uint64_t kernels;  // different kernels launched
   // calls of CUDA's mathematical libraries, and those that a tool looks at
   _Atomic uint64_t library_calls, checked_library_calls;
+  // launches of machine code that repeated the accesses of a checked one, and were not patched
+  _Atomic uint64_t repeated_launches;
   _Atomic uint32_t failed;  // 0, 1: being written, 2: `failure` holds the sentence
   char failure[2048];
 } RunStats;

@@ -64,6 +64,7 @@ bool cli_rerun_begin(CliRerun *a, Run *r, RunStats *stats) {
     a->kernels = stats->kernels;
     a->library_calls = stats->library_calls;
     a->checked_library_calls = stats->checked_library_calls;
+    a->repeated = stats->repeated_launches;
     a->checked = r->checked_launches;
     a->nkernels = r->kernels.len;
     int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -90,6 +91,7 @@ void cli_rerun_end(CliRerun *a, Run *r, RunStats *stats, bool ran) {
   stats->kernels = a->kernels;
   stats->library_calls = a->library_calls;
   stats->checked_library_calls = a->checked_library_calls;
+  stats->repeated_launches = a->repeated;
   r->checked_launches = a->checked;
   for (uint32_t i = a->nkernels; i < r->kernels.len; i++) {
     RunKernel *k = r->kernels.data[i];

@@ -10,7 +10,7 @@ typedef struct CliRerun {
   const struct ToolRerun *tool;  // NULL: no second run
   int64_t input;
   int output;
-  uint64_t launches, kernels, checked, library_calls, checked_library_calls;
+  uint64_t launches, kernels, checked, repeated, library_calls, checked_library_calls;
   uint32_t nkernels;
 } CliRerun;
 // false: it cannot be done with this standard input

@@ -255,6 +255,7 @@ static void complete(Run *r, const Options *o, int status, const RunStats *stats
   r->different_kernels = stats->kernels;
   r->library_calls = stats->library_calls;
   r->checked_library_calls = stats->checked_library_calls;
+  r->repeated_launches = stats->repeated_launches;
   if (stats->failed == 2) r->failure = run_text(r, stats->failure);
   if (!r->failure) r->failure = run_incomplete(r);
   uint64_t wanted = options_number(o, OPT_MIN_COVERAGE);

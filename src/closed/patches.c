@@ -21,6 +21,16 @@ DEVICE int is_in_window(const WgClosed *c, uint64_t address) {
   return 0;
 }
 
+// A watched launch (src/session/repeats.c) may not be taken for a model of others if it makes such
+// an access, or one that is misaligned.
+DEVICE void note_outside(const WgClosed *c, uint64_t address, uint32_t bytes) {
+  const WgExtent *e = (const WgExtent *)c->extents;
+  int inside = 0;
+  for (; e->base && e->base <= address; e++)
+    if (address + bytes <= e->base + e->bytes) inside = !((uint32_t)address & (bytes - 1));
+  if (!inside) *(volatile uint32_t *)c->outside = 1;
+}
+
 // Out of line: an access that is good must not pay for what a bad one needs.
 __attribute__((noinline)) static void look(const WgClosed *c, uint64_t pc, uint64_t address,
                                            uint32_t bytes, uint32_t what) {
@@ -29,6 +39,7 @@ __attribute__((noinline)) static void look(const WgClosed *c, uint64_t pc, uint6
   if (c->tools >> TOOL_BIT_##tool & 1) tool##_patch(c, &a);
 #include "all_patches.def"
 #undef PATCH
+  if (c->outside) note_outside(c, address, bytes);
 }
 
 __attribute__((noinline)) static void look_by_flags(const WgClosed *c, uint64_t pc,

@@ -11,25 +11,7 @@
 enum { RECORD_BYTES = 512, RECORDS = 2048 };
 _Static_assert(sizeof(WgClosed) <= RECORD_BYTES, "record of a stream");
 
-// A kernel in one context. Never freed: launches on other threads may use it.
-struct GpuClosed {
-  CUcontext context;
-  CUfunction function;
-  CUmodule module;
-  uint64_t code;  // address of its first instruction
-  bool ok;        // some tool checks its launches
-  bool patched;
-  const SassStores *stores;   // NULL: not known
-  pthread_mutex_t launching;  // from setting the record until the launch is made
-  struct GpuClosed *next;
-};
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-struct GpuClosedRecords {
-  CUdeviceptr memory;
-  U64Map of_stream;  // id of a stream -> number of its record, plus 1
-};
 
 CUresult gpu_cuInit(unsigned flags) {
   CUresult result = gpu_real.cuInit(flags);
@@ -86,6 +68,7 @@ static void prepare_kernel(GpuFunction *f, GpuContext *c, GpuClosed *k) {
   k->stores = gpu_closed_stores(f);
   if (session_reads_closed() && !k->stores && !err.text[0])
     error_set(&err, "its machine code was not found in its module");
+  if (k->patched) gpu_repeats_open(f, c, k);
   k->ok = session_closed_kernel(f->kernel, &(SessionClosedKernel){k->patched, k->stores}, &err);
   if (!k->ok) session_kernel_uncovered(f->kernel, err.text, NULL);
   else if (err.text[0]) session_kernel_note(f->kernel, err.text);
@@ -117,6 +100,7 @@ void gpu_closed_unloaded(GpuFunction *f) {
 
 void gpu_closed_context_gone(GpuContext *c) {
   closed_context_gone(c->handle);
+  gpu_repeats_context_gone(c->handle);
   free(c->closed);
   c->closed = NULL;
 }
@@ -129,9 +113,9 @@ static uint64_t stream_id(CUstream stream) {
   return (uintptr_t)stream;
 }
 
-// The record's address; 0: there is no memory for it. If the program has used more streams than
-// there are records, we wait once for its work and give the records out anew.
-static CUdeviceptr record_of(GpuContext *c, CUstream stream) {
+// The number of a stream's record, from 1 on; 0: there is no memory for it. If the program has used
+// more streams than there are records, we wait once for its work and give the records out anew.
+static uint32_t record_of(GpuContext *c, CUstream stream) {
   pthread_mutex_lock(&lock);
   struct GpuClosedRecords *r = c->closed;
   if (!r) r = c->closed = mem_alloc(sizeof *r);
@@ -145,32 +129,36 @@ static CUdeviceptr record_of(GpuContext *c, CUstream stream) {
     number = r->of_stream.len + 1;
     if (number <= RECORDS) u64map_put(&r->of_stream, id, (void *)number);
   }
-  CUdeviceptr at = r->memory && number <= RECORDS ? r->memory + (number - 1) * RECORD_BYTES : 0;
+  if (!r->memory || number > RECORDS) number = 0;
   pthread_mutex_unlock(&lock);
-  return at;
+  return (uint32_t)number;
 }
 
+// The context is entered.
 static bool write_record(GpuContext *c, CUstream stream, const WgClosed *record,
-                         CUdeviceptr *address) {
+                         CUdeviceptr address) {
   size_t n = 0;
   while (record->windows[n].base) n++;
   size_t bytes = offsetof(WgClosed, windows) + (n + 1) * sizeof record->windows[0];
-  GpuEntered e = gpu_context_enter(c);
-  *address = e.ok ? record_of(c, stream) : 0;
-  bool ok = *address &&
-            gpu_real.cuMemcpyHtoDAsync_v2(*address, record, bytes, stream) == CUDA_SUCCESS;
-  gpu_context_leave(e);
-  return ok;
+  return gpu_real.cuMemcpyHtoDAsync_v2(address, record, bytes, stream) == CUDA_SUCCESS;
 }
 
 // Locks the kernel if it has a record; gpu_closed_end unlocks it when the launch is made.
 static void hand_over_record(GpuLaunch *l, SessionDevice *d, const SessionCall *call,
                              GpuClosed *k) {
   WgClosed record;
-  CUdeviceptr address;
-  if (!session_closed_record(d, call, l->closed_looks, k->code, &record) ||
-      !write_record(l->context, (CUstream)(uintptr_t)l->event.stream, &record, &address))
-    return;
+  CUdeviceptr address = 0;
+  CUstream stream = (CUstream)(uintptr_t)l->event.stream;
+  if (!session_closed_record(d, call, l->closed_looks, k->code, &record)) return;
+  GpuEntered e = gpu_context_enter(l->context);
+  uint32_t number = e.ok ? record_of(l->context, stream) : 0;
+  if (number) {
+    address = l->context->closed->memory + (number - 1) * (CUdeviceptr)RECORD_BYTES;
+    if (l->watch) gpu_repeats_watch(l, call, k, number, &record);
+  }
+  bool written = address && write_record(l->context, stream, &record, address);
+  gpu_context_leave(e);
+  if (!written) return;
   pthread_mutex_lock(&k->launching);
   closed_set_record(k->function, address);
   l->closed_record = true;
@@ -182,16 +170,19 @@ void gpu_closed_begin(GpuLaunch *l, const SessionCall *call) {
   if (!d) return;
   l->closed = k;
   l->closed_record = false;
+  l->watch = NULL;
   l->closed_looks = k->stores ? session_closed_begins(d, call, k->stores) : NULL;
   if (l->closed_looks && session_wants(SESSION_WANTS_CONTENTS))
     l->run.settled |= session_closed_settles(l->closed_looks);
-  if (k->patched) hand_over_record(l, d, call, k);
+  bool repeats = k->patched && gpu_repeats_begin(l, call, k);
+  if (k->patched && !repeats) hand_over_record(l, d, call, k);
   gpu_context_used(l->context);
-  if (l->closed_record || l->closed_looks) session_closed_checked(l->of->kernel);
+  if (l->closed_record || l->closed_looks || repeats) session_closed_checked(l->of->kernel);
 }
 
 // Launches that are not selected find no record.
 void gpu_closed_end(GpuLaunch *l, bool launched) {
+  if (l->watch) gpu_repeats_end(l, l->closed, launched && l->closed_record);
   if (l->closed_record) {
     closed_set_record(l->closed->function, 0);
     pthread_mutex_unlock(&l->closed->launching);

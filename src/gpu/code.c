@@ -126,7 +126,7 @@ static const void *keep_raw(GpuCode *c, const ImageEntry *e) {
 }
 
 static void keep_machine_code(GpuCode *c, const Image *image, unsigned sm) {
-  if (!session_reads_closed()) return;
+  if (!session_reads_closed() && !session_patches_closed()) return;
   c->machine = ARENA_ARRAY(&c->arena, ImageEntry, image->objects.len);
   for (uint32_t i = 0; i < image->objects.len; i++) {
     const ImageEntry *e = best_machine_code(image, i, sm);

@@ -192,6 +192,18 @@ void gpu_function_set(GpuFunction *f, FunctionSetting s) {
   CUfunction target = atomic_load(&f->target);
   if (target && target != f->handle) apply(r, target, &s);
   if (f->resume) apply(r, f->resume, &s);
+  gpu_repeats_set(f, &s);
+  pthread_mutex_unlock(&settings_lock);
+}
+
+void gpu_function_apply_all(GpuFunction *f, CUfunction copy) {
+  const FunctionRecord *r = (const FunctionRecord *)f;
+  pthread_mutex_lock(&settings_lock);
+  for (uint32_t i = 0; i < r->settings.len; i++) {
+    FunctionSetting s = r->settings.data[i];
+    s.of_kernel = false;  // a CUfunction, in whichever way the program named the kernel
+    apply(r, copy, &s);
+  }
   pthread_mutex_unlock(&settings_lock);
 }
 

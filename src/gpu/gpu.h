@@ -168,6 +168,8 @@ typedef struct GpuLaunch {
   bool told;
   struct GpuClosed *closed;           // gpu_closed_end must follow; NULL: not
   bool closed_record;                 // the patches have its record
+  SessionRepeat *watch;               // closed_repeats.c: it may be a model of others; NULL: not
+  void *watched_by;                   // … what is kept until it has ended
   SessionClosedLaunch *closed_looks;  // tools read memory before and after it; NULL: none
   uint32_t number;                    // the session's number, once `told`
   bool untold;                        // session_launch_tell follows when the driver has taken it

@@ -277,6 +277,8 @@ GpuFunction *gpu_function_register(GpuModule *m, CUfunction handle, bool is_kern
 void gpu_functions_forget(GpuModule *m, CUcontext ctx);  // ctx NULL: all
 // remembers it and applies it to the target
 void gpu_function_set(GpuFunction *f, FunctionSetting s);
+// Applies everything that the program has set to another function with the same code.
+void gpu_function_apply_all(GpuFunction *f, CUfunction copy);
 
 // --- context switching for our own calls ---
 typedef struct GpuPushed {

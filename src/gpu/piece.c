@@ -1,6 +1,6 @@
 // Decides for each piece of a module, once: our code or the original. A decision is final, since
 // variables must exist once.
-#include "gpu/modules.h"
+#include "gpu/closed.h"
 
 #include <time.h>
 
@@ -80,6 +80,7 @@ GpuModule *gpu_module_new(bool is_library, const GpuImage *image) {
 // Function records stay, and so does the bare module they point to: graphs and other threads may
 // still hold them.
 void gpu_module_delete(GpuModule *m) {
+  gpu_repeats_module_gone(m);
   gpu_variables_gone(m);
   session_module_unloaded(m->session);
   for (uint32_t i = 0; i < m->npieces; i++) {

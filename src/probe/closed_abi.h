@@ -16,6 +16,11 @@ typedef struct WgWindow {
   uint64_t base, last;
 } WgWindow;
 
+// Of a watched launch: an allocation that its parameters point into. base 0 ends a list.
+typedef struct WgExtent {
+  uint64_t base, bytes;
+} WgExtent;
+
 typedef struct WgClosed {
   uint64_t channel;      // device address of the context's WgReports
   uint64_t memory;       // … of a WgMemoryTable; 0: there is none, and nothing is looked up
@@ -24,6 +29,8 @@ typedef struct WgClosed {
   uint32_t site_base;    // of the kernel's sites
   uint32_t tools;        // bit ToolId: the tools that look at this launch
   uint32_t reserved[3];  // so that each window is read by one load
+  uint64_t outside;  // device address of a word that an access outside of `extents` sets; 0: none
+  uint64_t extents;  // … of the launch's WgExtents, by address
   WgWindow windows[WG_CLOSED_WINDOWS + 1];  // base 0 ends them
 } WgClosed;  // what is behind the end of the windows is not copied to the device
 

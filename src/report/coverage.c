@@ -11,6 +11,8 @@ bool report_has_tools(const Run *r) { return r->tools && strcmp(r->tools, "none"
 typedef struct Coverage {
   uint64_t launches, kernels, patched;  // patched: launches of machine code among them
   uint64_t library_calls;
+  uint64_t
+      repeated;  // of those in machine code: they repeat a checked one, and ran without patches
 } Coverage;
 
 // The next name of a list with commas between; *list starts at its beginning. NULL: there is none.
@@ -32,6 +34,7 @@ static bool is_listed(const char *list, const char *name, size_t len) {
 static Coverage coverage_of(const Run *r, const char *tool, size_t len) {
   Coverage c = {.launches = r->checked_launches};
   if (tool_sees_library_calls(tool, len)) c.library_calls = r->checked_library_calls;
+  if (tool_patches(tool, len)) c.repeated = r->repeated_launches;
   for (uint32_t i = 0; i < r->kernels.len; i++) {
     const RunKernel *k = r->kernels.data[i];
     if (k->patched_by && !is_listed(k->patched_by, tool, len)) {
@@ -74,6 +77,8 @@ static void add_coverage(const Run *r, const char *tools, int len, const Coverag
                len, tools, (unsigned long long)c->launches, percent(r, c),
                (unsigned long long)c->kernels);
   if (c->patched) str_printf(out, ", %llu of them in machine code", (unsigned long long)c->patched);
+  if (c->patched && c->repeated)
+    str_printf(out, " (%llu repeat a checked one)", (unsigned long long)c->repeated);
   if (calls) str_printf(out, ", %llu library calls", calls);
   str_addc(out, '\n');
 }
@@ -87,6 +92,7 @@ static void add_coverages(const Run *r, Str *out) {
     Coverage c = coverage_of(r, tool, len);
     same &= c.launches == first.launches && c.patched == first.patched &&
             c.library_calls == first.library_calls;
+    first.repeated = MAX(first.repeated, c.repeated);
   }
   if (same) {
     add_coverage(r, r->tools, (int)strlen(r->tools), &first, out);

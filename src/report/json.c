@@ -139,6 +139,7 @@ static void coverage(Run *r, Str *s) {
     json_number(s, "library_calls", r->library_calls);
     json_number(s, "checked_library_calls", r->checked_library_calls);
   }
+  if (r->repeated_launches) json_number(s, "repeated_launches", r->repeated_launches);
   if (r->unfinished) json_text(s, "unfinished", r->unfinished);
   json_key(s, "uncovered");
   str_addc(s, '[');

@@ -72,6 +72,7 @@ static void save_end(Run *r) {
   if (r->library_calls) save_number(r, "library_calls", (int64_t)r->library_calls);
   if (r->checked_library_calls)
     save_number(r, "checked_library_calls", (int64_t)r->checked_library_calls);
+  if (r->repeated_launches) save_number(r, "repeated_launches", (int64_t)r->repeated_launches);
   save_number(r, "findings_left_out", (int64_t)r->findings_left_out);
   save_number(r, "places_left_out", (int64_t)r->places_left_out);
   save_number(r, "processes_unrecorded", r->unrecorded);

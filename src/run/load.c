@@ -103,6 +103,7 @@ static void meta_row(Load *l, const Row *s) {
                  {"different_kernels", &r->different_kernels},
                  {"library_calls", &r->library_calls},
                  {"checked_library_calls", &r->checked_library_calls},
+                 {"repeated_launches", &r->repeated_launches},
                  {"findings_left_out", &r->findings_left_out},
                  {"places_left_out", &r->places_left_out}};
   for (size_t i = 0; i < ARRAY_LEN(texts); i++)

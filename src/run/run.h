@@ -252,6 +252,7 @@ typedef struct Run {
   uint64_t counted_launches;            // those reported together with checked_launches
   uint64_t different_kernels;
   uint64_t library_calls, checked_library_calls;  // of CUDA's mathematical libraries
+  uint64_t repeated_launches;  // of machine code: they repeat a checked one, and were not patched
   uint32_t last_id;
   uint32_t still_running, unrecorded;  // processes
   uint64_t lost_events;                // of all processes

@@ -14,8 +14,8 @@ static bool has_target(const SassInstruction *i) {
   return i->name == SASS_BRA || i->name == SASS_CALL;
 }
 
-// UINT32_MAX: outside of the kernel
-static uint32_t target_of(const SassInstruction *code, uint32_t n, uint32_t at, unsigned sm) {
+uint32_t sass_target(const SassInstruction *code, uint32_t n, uint32_t at, unsigned sm) {
+  if (!has_target(&code[at])) return UINT32_MAX;
   int64_t to = ((int64_t)at + 1) * SASS_BYTES + distance(&code[at], sm);
   return to >= 0 && to % SASS_BYTES == 0 && to / SASS_BYTES < n ? (uint32_t)(to / SASS_BYTES)
                                                                 : UINT32_MAX;
@@ -36,8 +36,7 @@ static void add_edge(SassFlow *f, bool fill, uint32_t from, uint32_t to) {
 }
 
 static void add_edges(SassFlow *f, const SassInstruction *code, unsigned sm, bool fill) {
-  for (uint32_t i = 0; i < f->n; i++)
-    if (has_target(&code[i])) add_edge(f, fill, i, target_of(code, f->n, i, sm));
+  for (uint32_t i = 0; i < f->n; i++) add_edge(f, fill, i, sass_target(code, f->n, i, sm));
   // the RET of a called function returns after each call
   for (uint32_t r = 0; r < f->n; r++)
     for (uint32_t c = 0; code[r].name == SASS_RET && c + 1 < f->n; c++)
@@ -55,7 +54,7 @@ void sass_flow_open(SassFlow *f, const SassInstruction *code, uint32_t n, unsign
   for (uint32_t i = 1; i < n; i++)
     f->falls[i] = !never_goes_on(&code[i - 1]) &&
                   !(code[i - 1].name == SASS_CALL && !code[i - 1].predicated &&
-                    target_of(code, n, i - 1, sm) != UINT32_MAX);
+                    sass_target(code, n, i - 1, sm) != UINT32_MAX);
 }
 
 void sass_flow_close(SassFlow *f) {

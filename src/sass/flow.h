@@ -10,6 +10,8 @@ typedef struct SassFlow {
   bool *falls;             // the instruction before it can go on with it
 } SassFlow;
 
+// The instruction that a branch or a call goes to; UINT32_MAX: none, or outside of the kernel
+uint32_t sass_target(const SassInstruction *code, uint32_t n, uint32_t at, unsigned sm);
 void sass_flow_open(SassFlow *f, const SassInstruction *code, uint32_t n, unsigned sm);
 void sass_flow_close(SassFlow *f);
 

@@ -1,8 +1,8 @@
 // sass: the GPU's machine code, read just far enough to know what a kernel stores in global memory:
-// floating-point numbers of which format, and through which of its parameters. For kernels that
-// have no PTX.
+// floating-point numbers of which format, and through which of its parameters; and whether the
+// addresses it accesses depend on data. For kernels that have no PTX.
 //
-// What is found is evidence, not proof: values and addresses are followed backwards to the
+// What a kernel stores is evidence, not proof: values and addresses are followed backwards to the
 // instructions that made them, through moves, choices, shared and local memory. What is said to be
 // a floating-point number was made by an instruction for such numbers.
 #ifndef WG_SASS_H
@@ -44,5 +44,39 @@ typedef struct SassStores {
 
 // false: machine code of a generation whose instructions are not known
 bool sass_stores(const SassKernel *k, Arena *arena, SassStores *out);
+
+// --- repeats.c: do all launches with the same key access the same memory? ---
+// The key of a launch: its shape, and of each 32-bit word of its parameters the number, or that it
+// is half of a pointer. Launches with one key may differ in where the allocations are, not in where
+// in its allocation a pointer points to.
+typedef enum SassWordKind {
+  SASS_WORD_NUMBER,
+  SASS_WORD_LOW,   // of a pointer into an allocation
+  SASS_WORD_HIGH,  // … its upper half
+  SASS_WORD_SAME,  // a number of the key; which one does not matter
+  SASS_WORD_ANY    // not part of the key
+} SassWordKind;
+typedef struct SassWord {
+  SassWordKind kind;
+  uint32_t number;
+} SassWord;
+typedef struct SassParam {
+  uint32_t offset, bytes;
+} SassParam;
+typedef struct SassKey {
+  uint32_t grid[3], block[3];
+  const SassWord *words;  // of the parameters
+  uint32_t nwords;
+  const SassParam *params;  // in the order of their offsets
+  uint32_t nparams;
+} SassKey;
+
+typedef struct SassProgram SassProgram;
+// NULL: its generation is not known well enough. Copies what it needs of the code.
+SassProgram *sass_program_open(const SassKernel *k);
+void sass_program_close(SassProgram *p);
+// true: which addresses of global memory a launch accesses depends on its key alone, but for what
+// tensor maps describe. why: else the reason, with the offset of an instruction in the code
+bool sass_repeats(const SassProgram *p, const SassKey *key, Error *why);
 
 #endif

@@ -18,6 +18,9 @@ static unsigned reading_tools(void) {
 }
 
 bool session_patches_closed(void) { return session_options()->closed && patching_tools() != 0; }
+bool session_repeats_closed(void) {
+  return session_patches_closed() && session_options()->closed_repeats;
+}
 bool session_reads_closed(void) { return session_options()->closed && reading_tools() != 0; }
 
 const char *session_closed_library(void) { return session_options()->closed_library; }
@@ -113,14 +116,14 @@ void session_each_param(const SessionCall *call, SessionEachParam *each, void *u
 }
 
 // GPU addresses have 49 bits; words outside their range are numbers.
-static bool may_be_pointer(uint64_t word) { return word >= WG_NULL_PAGE && !(word >> 49); }
+bool session_may_be_pointer(uint64_t word) { return word >= WG_NULL_PAGE && !(word >> 49); }
 
 // Pointers may be anywhere in a parameter: frameworks pass structs of them.
 static void add_windows(void *user, const uint8_t *at, size_t offset, size_t size) {
   uint64_t word;
   for (size_t i = -offset % sizeof word; i + sizeof word <= size; i += sizeof word) {
     memcpy(&word, at + i, sizeof word);
-    if (may_be_pointer(word) && !add_window(user, word)) return;
+    if (session_may_be_pointer(word) && !add_window(user, word)) return;
   }
 }
 
@@ -170,7 +173,7 @@ static void add_pointers(void *user, const uint8_t *at, size_t offset, size_t si
   SessionTensorMap map;
   for (size_t i = -offset % sizeof word; i + sizeof word <= size; i += sizeof word) {
     memcpy(&word, at + i, sizeof word);
-    if (may_be_pointer(word)) add_pointer(l, (uint32_t)(offset + i), word, NULL);
+    if (session_may_be_pointer(word)) add_pointer(l, (uint32_t)(offset + i), word, NULL);
     if ((offset + i) % WG_TENSOR_MAP_ALIGNMENT == 0 && i + WG_TENSOR_MAP_BYTES <= size &&
         session_tensor_map_find(at + i, &map))
       add_pointer(l, (uint32_t)(offset + i), map.address, &map);

@@ -64,7 +64,8 @@ typedef struct SessionOptions {
   bool hash;
   uint32_t hash_every;      // --hash
   struct DumpOption *dump;  // --dump-buffers; NULL: none
-  bool closed;              // --closed=check
+  bool closed;              // not --closed=skip
+  bool closed_repeats;      // --closed=check: launches that repeat a checked one are not patched
   uint64_t closed_every;    // --closed-every
   const char *closed_library;
   const char *launch_log;  // the name, with % in it; NULL: none
@@ -144,6 +145,7 @@ enum { WG_TENSOR_MAP_BYTES = 128, WG_TENSOR_MAP_ALIGNMENT = 64 };
 // One parameter's bytes. offset: its place among the bytes of all parameters
 typedef void SessionEachParam(void *user, const uint8_t *at, size_t offset, size_t size);
 void session_each_param(const SessionCall *call, SessionEachParam *each, void *user);
+bool session_may_be_pointer(uint64_t word);
 // --- images.c: the second part of the table ---
 size_t session_images_bytes(void);
 bool session_images_write(void *to, size_t room, uint32_t *count);

@@ -419,6 +419,7 @@ typedef struct SessionCall {  // a launch and its parameters
 // --- closed.c: kernels that are machine code only ---
 bool session_patches_closed(void);         // a running tool can check them by patches …
 bool session_reads_closed(void);           // … or by reading what they store (SassStores)
+bool session_repeats_closed(void);         // patches are left out where a launch repeats another
 const char *session_closed_library(void);  // --closed-library; NULL: not given
 typedef struct SessionClosedKernel {
   bool patched;              // from now on
@@ -459,6 +460,28 @@ void session_closed_ends(SessionDevice *d, SessionClosedLaunch *l, bool launched
 bool session_closed_record(SessionDevice *d, const SessionCall *call, const SessionClosedLaunch *l,
                            uint64_t code, struct WgClosed *out);
 unsigned session_closed_settles(const SessionClosedLaunch *l);  // for its SessionRun.settled
+// --- repeats.c: launches of machine code that repeat the accesses of a checked one ---
+typedef struct SessionRepeats SessionRepeats;  // of a kernel in a context
+typedef struct SessionRepeat SessionRepeat;    // a checked launch of it; never freed
+// takes the program over
+SessionRepeats *session_repeats_new(SessionKernel *kernel, SassProgram *program);
+typedef enum SessionRepeatAnswer {
+  SESSION_REPEAT_CHECK,  // patch it
+  SESSION_REPEAT_NEW,    // patch it and watch it: session_repeat_settle must follow
+  SESSION_REPEAT_WAITS,  // it repeats a launch that is still watched
+  SESSION_REPEAT_KNOWN   // it repeats a launch whose accesses were all inside: no patches
+} SessionRepeatAnswer;
+SessionRepeatAnswer session_repeats_look(SessionRepeats *r, const SessionCall *call,
+                                         SessionRepeat **which);
+// inside: all accesses of the watched launch were inside of allocations that its parameters point
+// into, and nothing was found
+void session_repeat_settle(SessionRepeats *r, SessionRepeat *which, bool inside);
+void **session_repeat_watch(SessionRepeat *which);  // for whoever watches it
+struct WgExtent;
+// The allocations that the launch's parameters point into, by address, each once. 0: there are
+// none, or too many
+uint32_t session_repeat_extents(const SessionCall *call, struct WgExtent *out, uint32_t most);
+void session_repeat_count(void);  // counts a launch that was not patched for this reason
 // The next allocation begins where a freed one was, and its memory was not touched since.
 void session_contents_kept(uint64_t base);
 void session_launch_unseen(void);  // a launch was made that no tool looked at in this way

@@ -80,7 +80,8 @@ static void read_environment(void) {
       values.dump = NULL;
     }
   }
-  values.closed = options_is(&o, OPT_CLOSED, "check");
+  values.closed = !options_is(&o, OPT_CLOSED, "skip");
+  values.closed_repeats = options_is(&o, OPT_CLOSED, "check");
   values.closed_every = MAX(options_number(&o, OPT_CLOSED_EVERY), 1u);
   values.closed_library = options_given(&o, OPT_CLOSED_LIBRARY)
                               ? mem_strdup(options_text(&o, OPT_CLOSED_LIBRARY))

@@ -27,12 +27,19 @@ bool tool_report_named(unsigned number, const char *tools) {
   return false;
 }
 
-bool tool_sees_library_calls(const char *name, size_t len) {
+static const ToolReport *report_of(const char *name, size_t len) {
+  static const ToolReport none = {0};
   for (unsigned i = 0; i < ARRAY_LEN(reports); i++)
     if (strncmp(reports[i].owner, name, len) == 0 && !reports[i].owner[len])
-      return reports[i].report->library_calls;
-  return false;
+      return reports[i].report;
+  return &none;
 }
+
+bool tool_sees_library_calls(const char *name, size_t len) {
+  return report_of(name, len)->library_calls;
+}
+
+bool tool_patches(const char *name, size_t len) { return report_of(name, len)->patches; }
 
 const ToolRerun *tool_rerun(const struct Options *o) {
   for (unsigned i = 0; i < ARRAY_LEN(reports); i++) {

@@ -71,6 +71,7 @@ typedef struct ToolReport {
 
   // --- the report of the run ---
   bool library_calls;  // it looks at calls of CUDA's mathematical libraries
+  bool patches;        // … at machine code by patches (Tool.patches)
   void (*results)(Run *r, bool all, Str *out);  // its measurements
   void (*json_results)(Run *r, Str *out);       // … as keys of the whole report
   // Whether the measurements exceed a limit of the user: then the exit code is that of an error.
@@ -90,6 +91,7 @@ typedef struct ToolReport {
 
 const ToolReport *tool_report(const Kind *k);  // never NULL
 bool tool_sees_library_calls(const char *name, size_t len);
+bool tool_patches(const char *name, size_t len);
 const ToolReport *tool_report_at(unsigned number);           // from 0 on; NULL: there are no more
 bool tool_report_named(unsigned number, const char *tools);  // it is in this list, as for --tool
 const ToolRerun *tool_rerun(const struct Options *o);        // requested by the options; NULL: none

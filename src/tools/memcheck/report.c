@@ -55,6 +55,7 @@ static void json(Run *r, const RunFinding *f, Str *out) {
 }
 
 const ToolReport tool_report_memcheck = {.library_calls = true,
+                                         .patches = true,
                                          .receive = receive,
                                          .title = title,
                                          .detail = detail,
