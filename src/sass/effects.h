@@ -12,6 +12,10 @@ typedef enum SassRule {
   RULE_SHIFTED_SUM,      // (a << n) + b, with carries
   RULE_PRODUCT,          // a * b + c
   RULE_WIDE_PRODUCT,     // the same with a sum of 64 bits
+  RULE_HIGH_PRODUCT,     // the upper 32 bits of that sum
+  RULE_ABSOLUTE,         // of b
+  RULE_EXTREME,          // the lesser or the greater of a and b
+  RULE_BYTES,            // bytes of a and c, which b chooses
   RULE_MOVE,             // b, or a where there is no b
   RULE_CHOICE,           // a or b, as a predicate says
   RULE_LOGIC,            // bits of a, b and c by a table

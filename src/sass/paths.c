@@ -109,129 +109,84 @@ void sass_paths_close(SassPaths *p) {
   *p = (SassPaths){NULL, 0};
 }
 
-// --- where paths meet: immediate postdominators, by Cooper, Harvey and Kennedy's algorithm ---
+// --- where paths meet, and where they all come through ---
 
-typedef struct Order {
-  const SassPaths *paths;
-  const bool *go_taken, *go_next;
-  uint32_t *first, *from;  // predecessors of block i: from[first[i]] to from[first[i + 1] - 1]
-  uint32_t *rank,
-      *by_rank;  // order in which the search from the end leaves blocks; rank 0: not yet
-  uint32_t *stack, *at;
-  uint32_t last;  // the highest rank
-} Order;
+typedef struct Graph {
+  SassEdges down, up;  // from the roots, and back
+  bool *is_root;
+} Graph;
 
-static unsigned successors(const Order *o, uint32_t i, uint32_t out[2]) {
-  const SassBlock *b = &o->paths->list[i];
+static unsigned successors(const SassPaths *p, const SassTaken *t, uint32_t i, uint32_t out[2]) {
+  const SassBlock *b = &p->list[i];
   unsigned n = 0;
-  if (b->taken != SASS_NO_BLOCK && o->go_taken[i]) out[n++] = b->taken;
-  if (b->next != SASS_NO_BLOCK && o->go_next[i]) out[n++] = b->next;
+  if (b->taken != SASS_NO_BLOCK && t->go_taken[i]) out[n++] = b->taken;
+  if (b->next != SASS_NO_BLOCK && t->go_next[i]) out[n++] = b->next;
   return n;
 }
 
-static void list_predecessors(Order *o) {
-  uint32_t n = o->paths->n, to[2];
+static SassEdges list_edges(const SassPaths *p, const SassTaken *t, bool backwards) {
+  uint32_t n = p->n, to[2];
+  SassEdges e = {.first = mem_alloc((n + 2) * sizeof *e.first),
+                 .to = mem_alloc((2 * (size_t)n + 1) * sizeof *e.to)};
   for (uint32_t i = 0; i < n; i++)
-    for (unsigned k = successors(o, i, to); k--;) o->first[to[k]]++;
-  for (uint32_t i = 1; i <= n; i++) o->first[i] += o->first[i - 1];
+    for (unsigned k = successors(p, t, i, to); k--;) e.first[backwards ? to[k] : i]++;
+  for (uint32_t i = 1; i <= n; i++) e.first[i] += e.first[i - 1];
   for (uint32_t i = 0; i < n; i++)
-    for (unsigned k = successors(o, i, to); k--;) o->from[--o->first[to[k]]] = i;
+    for (unsigned k = successors(p, t, i, to); k--;)
+      e.to[--e.first[backwards ? to[k] : i]] = backwards ? i : to[k];
+  return e;
 }
 
-// Backwards from a block whose paths end; ranks are given when the search leaves a block.
-static void search_from(Order *o, uint32_t end, bool *seen) {
-  uint32_t depth = 0;
-  seen[end] = true;
-  o->at[end] = o->first[end];
-  o->stack[depth++] = end;
+static void free_edges(SassEdges *e) {
+  free(e->first);
+  free(e->to);
+}
+
+// Blocks from which no end is reached, in loops without one, count as ends.
+static void find_ends(const SassPaths *p, const SassTaken *t, Graph *g) {
+  uint32_t to[2];
+  for (uint32_t i = 0; i < p->n; i++)
+    g->is_root[i] = !successors(p, t, i, to) || p->list[i].how == END_EXIT;
+}
+
+void sass_joins(const SassPaths *p, const SassTaken *t, uint32_t *joins) {
+  Graph g = {list_edges(p, t, true), list_edges(p, t, false), mem_alloc(p->n + 1)};
+  find_ends(p, t, &g);
+  sass_dominators(p->n, &g.down, &g.up, g.is_root, joins);
+  free_edges(&g.down);
+  free_edges(&g.up);
+  free(g.is_root);
+}
+
+void sass_gates(const SassPaths *p, const SassTaken *t, uint32_t *gates) {
+  Graph g = {list_edges(p, t, false), list_edges(p, t, true), mem_alloc(p->n + 1)};
+  g.is_root[0] = true;
+  sass_dominators(p->n, &g.down, &g.up, g.is_root, gates);
+  free_edges(&g.down);
+  free_edges(&g.up);
+  free(g.is_root);
+}
+
+bool sass_gate_of(const uint32_t *gates, uint32_t gate, uint32_t block) {
+  while (block != gate && block != SASS_NO_BLOCK) block = gates[block];
+  return block == gate;
+}
+
+// Backwards from the jump, up to the first block of the loop.
+void sass_loop(const SassPaths *p, const SassTaken *t, uint32_t first, uint32_t from, bool *loop) {
+  SassEdges up = list_edges(p, t, true);
+  uint32_t *stack = mem_alloc((p->n + 1) * sizeof *stack), depth = 0;
+  loop[first] = true;
+  if (!loop[from]) stack[depth++] = from;
+  loop[from] = true;
   while (depth) {
-    uint32_t i = o->stack[depth - 1];
-    if (o->at[i] == o->first[i + 1]) {
-      o->rank[i] = ++o->last;
-      o->by_rank[o->last] = i;
-      depth--;
-      continue;
+    uint32_t i = stack[--depth];
+    for (uint32_t k = up.first[i]; k < up.first[i + 1]; k++) {
+      if (loop[up.to[k]]) continue;
+      loop[up.to[k]] = true;
+      stack[depth++] = up.to[k];
     }
-    uint32_t p = o->from[o->at[i]++];
-    if (seen[p]) continue;
-    seen[p] = true;
-    o->at[p] = o->first[p];
-    o->stack[depth++] = p;
   }
-}
-
-// Blocks of loops without an end count as ends, too.
-static void rank_blocks(Order *o, bool *is_end) {
-  uint32_t n = o->paths->n, to[2];
-  bool *seen = mem_alloc(n + 1);
-  for (uint32_t i = 0; i < n; i++) {
-    is_end[i] = !successors(o, i, to) || o->paths->list[i].how == END_EXIT;
-    if (is_end[i] && !seen[i]) search_from(o, i, seen);
-  }
-  for (uint32_t i = n; i-- > 0;)
-    if (!seen[i]) {
-      is_end[i] = true;
-      search_from(o, i, seen);
-    }
-  free(seen);
-}
-
-enum { AT_THE_END = 0 };  // as a rank: behind all blocks
-
-// Goes up from the lower rank until both are the same.
-static uint32_t meet(const uint32_t *joins, uint32_t a, uint32_t b) {
-  while (a != b) {
-    if (a == AT_THE_END || b == AT_THE_END) return AT_THE_END;
-    if (a < b) a = joins[a];
-    else b = joins[b];
-  }
-  return a;
-}
-
-// joins: by rank, ranks; UINT32_MAX: not known yet
-static bool improve(const Order *o, const bool *is_end, uint32_t *joins) {
-  bool changed = false;
-  for (uint32_t r = o->last; r > 0; r--) {
-    uint32_t i = o->by_rank[r], to[2], join = is_end[i] ? AT_THE_END : UINT32_MAX;
-    for (unsigned k = successors(o, i, to); k--;) {
-      uint32_t s = o->rank[to[k]];
-      if (s == r || joins[s] == UINT32_MAX) continue;
-      join = join == UINT32_MAX ? s : meet(joins, join, s);
-    }
-    if (join == joins[r]) continue;
-    joins[r] = join;
-    changed = true;
-  }
-  return changed;
-}
-
-void sass_joins(const SassPaths *p, const bool *go_taken, const bool *go_next, uint32_t *out) {
-  uint32_t n = p->n;
-  Order o = {.paths = p,
-             .go_taken = go_taken,
-             .go_next = go_next,
-             .first = mem_alloc((n + 1) * sizeof *o.first),
-             .from = mem_alloc((2 * (size_t)n + 1) * sizeof *o.from),
-             .rank = mem_alloc((n + 1) * sizeof *o.rank),
-             .by_rank = mem_alloc((n + 1) * sizeof *o.by_rank),
-             .stack = mem_alloc((n + 1) * sizeof *o.stack),
-             .at = mem_alloc((n + 1) * sizeof *o.at)};
-  uint32_t *joins = mem_alloc((n + 1) * sizeof *joins);
-  bool *is_end = mem_alloc(n + 1);
-  list_predecessors(&o);
-  rank_blocks(&o, is_end);
-  memset(joins, 0xff, (n + 1) * sizeof *joins);
-  while (improve(&o, is_end, joins)) {}
-  for (uint32_t i = 0; i < n; i++) {
-    uint32_t join = joins[o.rank[i]];
-    out[i] = join == AT_THE_END || join == UINT32_MAX ? SASS_NO_BLOCK : o.by_rank[join];
-  }
-  free(o.first);
-  free(o.from);
-  free(o.rank);
-  free(o.by_rank);
-  free(o.stack);
-  free(o.at);
-  free(joins);
-  free(is_end);
+  free(stack);
+  free_edges(&up);
 }

@@ -31,8 +31,26 @@ typedef struct SassPaths {
 bool sass_paths_open(SassPaths *p, const SassInstruction *code, uint32_t n, unsigned sm);
 void sass_paths_close(SassPaths *p);
 
-// Of each block the nearest one that all paths from it meet again; SASS_NO_BLOCK: only at the end.
-// go_taken, go_next: the branches that can happen
-void sass_joins(const SassPaths *p, const bool *go_taken, const bool *go_next, uint32_t *joins);
+typedef struct SassTaken {
+  const bool *go_taken, *go_next;  // by block: whether these branches can happen
+} SassTaken;
+// Of each block the nearest one in which all paths from it meet; SASS_NO_BLOCK: only at the end.
+void sass_joins(const SassPaths *p, const SassTaken *t, uint32_t *joins);
+// Of each block the last one that all paths to it come through.
+void sass_gates(const SassPaths *p, const SassTaken *t, uint32_t *gates);
+// Do all paths to `block` come through `gate`?
+bool sass_gate_of(const uint32_t *gates, uint32_t gate, uint32_t block);
+// Adds the blocks of the loop that begins with `first`, a gate of `from`, which jumps there.
+void sass_loop(const SassPaths *p, const SassTaken *t, uint32_t first, uint32_t from, bool *loop);
+
+// --- dominators.c ---
+typedef struct SassEdges {
+  uint32_t *first, *to;  // of block i: to[first[i]] to to[first[i + 1] - 1]
+} SassEdges;
+// Of each of n blocks its immediate dominator in the graph `down`, whose edges backwards are `up`.
+// SASS_NO_BLOCK: none, as of roots, and where paths from several roots meet. Blocks that no root
+// leads to become roots.
+void sass_dominators(uint32_t n, const SassEdges *down, const SassEdges *up, bool *is_root,
+                     uint32_t *out);
 
 #endif

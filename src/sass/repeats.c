@@ -5,9 +5,9 @@
 // changes. What comes from memory is data. A branch that depends on data makes everything that is
 // written between it and the place where its paths meet depend on data, too.
 #include "sass/paths.h"
-#include "sass/values.h"
+#include "sass/places.h"
 
-enum { MOST_LOCAL_WORDS = 4096, STACK_POINTER = 1 };
+enum { STACK_POINTER = 1, NO_PLACE = 0xffff };
 
 struct SassProgram {
   SassKernel kernel;
@@ -16,57 +16,57 @@ struct SassProgram {
   uint32_t n;
   SassPaths paths;
   bool has_paths;
-  bool stores_generic;  // it may overwrite local memory by other addresses
-  bool moves_stack;     // the stack pointer changes after the first block
+  bool moves_stack;  // the stack pointer changes after the first block
+  unsigned places;   // that it uses: fewer than there are, without local memory
 };
-
-// Where values are: registers, uniform registers, predicates, uniform predicates.
-enum {
-  REGISTERS = 0,
-  UNIFORM_REGISTERS = REGISTERS + 256,
-  PREDICATES = UNIFORM_REGISTERS + 64,
-  UNIFORM_PREDICATES = PREDICATES + 8,
-  PLACES = UNIFORM_PREDICATES + 8
-};
-
-// A place that was written under a guard, and is read under the same guard.
-typedef struct Guarded {
-  SassPredicate guard;  // number SASS_ALWAYS: none
-  Value then;           // what it holds where the guard is true
-} Guarded;
-
-typedef struct State {
-  Value at[PLACES];
-  Guarded guarded[PLACES];
-} State;
 
 typedef struct Walk {
   const SassProgram *program;
   const SassKey *key;
-  State *at;       // of each block, where it begins
+  Place *at;  // of each block, where it begins: as many places as the program uses
+  Implied implied;
   uint8_t *turns;  // how often what is known there changed
   bool *reached, *depends, *go_taken, *go_next, *by_data, *waiting;
   uint32_t *list, waits;  // blocks to go through
-  Value local[MOST_LOCAL_WORDS];
-  bool local_changed, wild;  // wild: local memory was accessed in a way that is not followed
+  bool **changes;  // of the first block of a loop that data repeat: what the loop writes; else NULL
+  bool wild;       // local memory was accessed in a way that is not followed
   // of the block that is gone through
-  State now;
+  Place *now;
   bool dependent, check, failed;
   Error *why;
 } Walk;
 
 // --- a program ---
 
-// What concerns the whole kernel.
-static void note_instruction(SassProgram *p, uint32_t at, uint32_t first_block_end) {
-  enum { LD = 0x180 };
-  const SassInstruction *i = &p->code[at];
-  SassWritten out = sass_written(i, &p->effects[at]);
-  if (p->effects[at].rule == RULE_GENERIC_ACCESS && sass_bits(i, 0, 9) != LD)
-    p->stores_generic = true;
-  if (!out.uniform && out.first <= STACK_POINTER && out.first + out.n > STACK_POINTER &&
-      at >= first_block_end)
-    p->moves_stack = true;
+// The first word that is accessed, as a place; NO_PLACE: not known.
+static unsigned local_word(const SassInstruction *i) {
+  enum { LEAST_WORD = 4 };
+  int32_t offset = (int32_t)((uint32_t)(i->low >> 40) << 8) >> 8;
+  bool by_uniform = sass_bits(i, 91, 1), is_part = sass_bits(i, 73, 3) < LEAST_WORD;
+  if (sass_bits(i, 24, 8) != STACK_POINTER || by_uniform || is_part || offset < 0 || offset % 4)
+    return NO_PLACE;
+  unsigned word = (unsigned)offset / 4;
+  return word + sass_width(i) <= MOST_LOCAL_WORDS ? LOCAL_WORDS + word : NO_PLACE;
+}
+
+// Does the stack pointer change after the first block?
+static bool moves_stack(const SassProgram *p) {
+  for (uint32_t at = p->paths.list[0].end; at < p->n; at++) {
+    SassWritten out = sass_written(&p->code[at], &p->effects[at]);
+    if (!out.uniform && out.first <= STACK_POINTER && out.first + out.n > STACK_POINTER)
+      return true;
+  }
+  return false;
+}
+
+static unsigned count_places(const SassProgram *p) {
+  unsigned n = LOCAL_WORDS;
+  for (uint32_t i = 0; i < p->n; i++) {
+    bool local = p->effects[i].rule == RULE_LOCAL_LOAD || p->effects[i].rule == RULE_LOCAL_STORE;
+    unsigned place = local ? local_word(&p->code[i]) : NO_PLACE;
+    if (place != NO_PLACE) n = MAX(n, place + sass_width(&p->code[i]));
+  }
+  return n;
 }
 
 SassProgram *sass_program_open(const SassKernel *k) {
@@ -83,7 +83,8 @@ SassProgram *sass_program_open(const SassKernel *k) {
     p->effects[i] = sass_effect(&p->code[i]);
   }
   p->has_paths = p->n && sass_paths_open(&p->paths, p->code, p->n, k->sm);
-  for (uint32_t i = 0; p->has_paths && i < p->n; i++) note_instruction(p, i, p->paths.list[0].end);
+  p->moves_stack = p->has_paths && moves_stack(p);
+  p->places = count_places(p);
   return p;
 }
 
@@ -97,30 +98,30 @@ void sass_program_close(SassProgram *p) {
 
 // --- reading ---
 
-static bool same_guard(SassPredicate a, SassPredicate b) {
-  return a.number == b.number && a.uniform == b.uniform && a.negated == b.negated;
+static const SassPredicate no_guard = {.number = SASS_ALWAYS};
+
+static Condition condition_of(const Walk *w, SassPredicate p) {
+  if (p.number == SASS_ALWAYS) return 0;
+  Condition c = w->now[place_of_predicate(p.number, p.uniform)].value.condition;
+  return p.negated ? -c : c;
 }
 
 static Value read_place(const Walk *w, unsigned place, SassPredicate guard) {
-  const Guarded *g = &w->now.guarded[place];
-  bool held = g->guard.number != SASS_ALWAYS && same_guard(g->guard, guard);
-  return held ? g->then : w->now.at[place];
-}
-
-static unsigned place_of_predicate(unsigned number, bool uniform) {
-  return (uniform ? UNIFORM_PREDICATES : PREDICATES) + number;
+  return place_read(&w->now[place], condition_of(w, guard), &w->implied);
 }
 
 static Value read_predicate(const Walk *w, SassPredicate p, SassPredicate guard) {
   if (p.number == SASS_ALWAYS) return value_number(!p.negated);
   Value v = read_place(w, place_of_predicate(p.number, p.uniform), guard);
-  return p.negated && value_is_number(v) ? value_number(!v.least) : v;
+  if (!p.negated) return v;
+  if (value_is_number(v)) return value_number(!v.least);
+  if (v.kind == VALUE_CARRY) return value_of(VALUE_DATA);
+  v.condition = -v.condition;
+  return v;
 }
 
-static const SassPredicate no_guard = {.number = SASS_ALWAYS};
-
 static Value read_register(const Walk *w, uint32_t number, bool uniform, SassPredicate guard) {
-  return read_place(w, (uniform ? UNIFORM_REGISTERS : REGISTERS) + number, guard);
+  return read_place(w, place_of_register(number, uniform), guard);
 }
 
 static Value word_value(const SassWord *word) {
@@ -209,53 +210,87 @@ static ValueInputs read_inputs(Walk *w, const SassInstruction *i, const SassEffe
 
 // --- writing ---
 
-// A place keeps its old value where the guard is false.
 static void write_place(Walk *w, unsigned place, SassPredicate guard, Value v) {
-  Guarded *g = &w->now.guarded[place];
-  Value *at = &w->now.at[place], held = read_predicate(w, guard, no_guard);
-  if (value_is(held, 0)) return;
+  Value held = read_predicate(w, guard, no_guard);
   if (w->dependent || !value_is_same(held)) v = value_of(VALUE_DATA);
-  SassPredicate other = guard;
-  other.negated = !guard.negated;
-  if (value_is_number(held)) {
-    *at = v;
-    g->guard.number = SASS_ALWAYS;
-  } else if (g->guard.number != SASS_ALWAYS && same_guard(g->guard, other)) {
-    *at = value_join(g->then, v);  // it was written where the guard is false, too
-    g->guard.number = SASS_ALWAYS;
-  } else {
-    *at = value_join(*at, v);
-    *g = (Guarded){guard, v};
-  }
+  place_write(&w->now[place], v, condition_of(w, guard), held);
 }
 
 static void write_register(Walk *w, uint32_t number, bool uniform, SassPredicate guard, Value v) {
-  write_place(w, (uniform ? UNIFORM_REGISTERS : REGISTERS) + number, guard, v);
+  write_place(w, place_of_register(number, uniform), guard, v);
 }
 
-// A guard that changes guards nothing any more.
+// Of each instruction two, for its two predicates; then one for each predicate of each block.
+static Condition condition_of_result(const Walk *w, const SassInstruction *i, unsigned which) {
+  return 1 + 2 * (Condition)(i - w->program->code) + (which == OUT_2);
+}
+
+// What follows from a predicate that three others were combined to.
+static void follow_table(Walk *w, Condition c, const ValueInputs *in, unsigned table) {
+  const Value *p[] = {&in->in1, &in->in2, &in->in3};
+  for (unsigned k = 0; k < 3; k++) {
+    if (!p[k]->condition || value_is_number(*p[k])) continue;
+    for (unsigned outcome = 0; outcome < 2; outcome++)
+      for (unsigned value = 0; value < 2; value++) {
+        bool possible = false;  // this outcome, where the input has this value
+        for (unsigned entry = 0; entry < 8; entry++)
+          if ((table >> entry & 1) == outcome && (entry >> (2 - k) & 1) == value) possible = true;
+        Condition input = value ? -p[k]->condition : p[k]->condition;
+        if (!possible) implied_add(&w->implied, outcome ? c : -c, input);
+      }
+  }
+}
+
+// A new condition, and what follows from it.
+static Condition new_condition(Walk *w, const SassInstruction *i, const SassEffect *e,
+                               const ValueInputs *in, unsigned which) {
+  enum { AND = 0, OR = 1 };
+  Condition c = condition_of_result(w, i, which);
+  places_forget(w->now, w->program->places, c, &w->implied);
+  implied_clear(&w->implied, c);
+  unsigned operation = sass_bits(i, 74, 2), table = sass_bits(i, 16, 8);
+  if (which == OUT_1) table = sass_bits(i, 72, 5) << 3 | sass_bits(i, 64, 3);
+  if (e->rule == RULE_PREDICATE_LOGIC) follow_table(w, c, in, table);
+  if (e->rule == RULE_COMPARISON && operation == AND)
+    implied_add(&w->implied, c, in->in1.condition);
+  if (e->rule == RULE_COMPARISON && operation == OR)
+    implied_add(&w->implied, -c, -in->in1.condition);
+  return c;
+}
+
+// A register that keeps a predicate is compared with 0: the predicate's condition, or 0.
+static Condition kept_condition(const SassInstruction *i, const SassEffect *e,
+                                const ValueInputs *in, unsigned which) {
+  enum { AND = 0, EQUAL = 2, NOT_EQUAL = 5 };
+  unsigned wanted = sass_bits(i, 76, 3);
+  bool plain = e->rule == RULE_COMPARISON && sass_bits(i, 74, 2) == AND && value_is(in->in1, 1) &&
+               !sass_bits(i, 72, 1) && value_is(in->b, 0);
+  if (!plain || (wanted != EQUAL && wanted != NOT_EQUAL)) return 0;
+  return (wanted == NOT_EQUAL) == (which == OUT_1) ? in->a.condition : -in->a.condition;
+}
+
 static void write_predicate(Walk *w, unsigned number, bool uniform, SassPredicate guard, Value v) {
-  if (number == SASS_ALWAYS) return;
-  unsigned place = place_of_predicate(number, uniform);
-  write_place(w, place, guard, v);
-  bool guards_itself = guard.number == number && guard.uniform == uniform;
-  for (unsigned i = 0; i < PLACES; i++)
-    if (w->now.guarded[i].guard.number == number && w->now.guarded[i].guard.uniform == uniform &&
-        (i != place || guards_itself))
-      w->now.guarded[i].guard.number = SASS_ALWAYS;
+  if (number != SASS_ALWAYS) write_place(w, place_of_predicate(number, uniform), guard, v);
 }
 
+static void write_outcome(Walk *w, const SassInstruction *i, const SassEffect *e,
+                          const ValueInputs *in, unsigned which, Value v) {
+  unsigned number = sass_predicate_written(i, which);
+  if (!(e->predicates & which) || number == SASS_ALWAYS) return;
+  v.condition = in ? kept_condition(i, e, in, which) : 0;
+  if (!v.condition && in && value_is_same(v) && !value_is_number(v))
+    v.condition = new_condition(w, i, e, in, which);
+  write_predicate(w, number, e->predicates & OUT_U, sass_guard(i, e), v);
+}
+
+// in: NULL where results do not follow from operands alone
 static void write_results(Walk *w, const SassInstruction *i, const SassEffect *e,
-                          const ValueResults *r) {
-  SassPredicate guard = sass_guard(i, e);
+                          const ValueInputs *in, const ValueResults *r) {
   SassWritten out = sass_written(i, e);
   for (uint32_t k = 0; k < out.n; k++)
-    write_register(w, out.first + k, out.uniform, guard, k ? r->high : r->low);
-  bool uniform = e->predicates & OUT_U;
-  if (e->predicates & OUT_1)
-    write_predicate(w, sass_predicate_written(i, OUT_1), uniform, guard, r->out1);
-  if (e->predicates & OUT_2)
-    write_predicate(w, sass_predicate_written(i, OUT_2), uniform, guard, r->out2);
+    write_register(w, out.first + k, out.uniform, sass_guard(i, e), k ? r->high : r->low);
+  write_outcome(w, i, e, in, OUT_1, r->out1);
+  write_outcome(w, i, e, in, OUT_2, r->out2);
 }
 
 // --- rules that need more than operands ---
@@ -323,6 +358,7 @@ static ValueResults indexed(const Walk *w, uint32_t offset, Value index, unsigne
   for (uint32_t i = first; i < end; i++) {
     Value v = word_value(&w->key->words[i]);
     if (size == SIZE_U8 || size == SIZE_U16) v = parts_of(v, size == SIZE_U8 ? 8 : 16);
+    if (size == SIZE_S8 || size == SIZE_S16) v = value_function(v, v);
     // a pair is aligned
     if (!pair || i % 2 == 0) r.low = value_join(r.low, v);
     if (pair && i % 2) r.high = value_join(r.high, v);
@@ -333,9 +369,14 @@ static ValueResults indexed(const Walk *w, uint32_t offset, Value index, unsigne
 // A byte or half word at a place that is known.
 static Value part_at(const Walk *w, uint32_t at, unsigned size) {
   Value word = bank_word(w, at & ~3u);
-  if (!value_is_number(word) || (size != SIZE_U8 && size != SIZE_U16))
-    return value_function(word, word);
-  return value_number(word.least >> at % 4 * 8 & (size == SIZE_U8 ? 0xff : 0xffff));
+  if (!value_is_number(word)) return value_function(word, word);
+  uint32_t n = word.least >> at % 4 * 8;
+  switch (size) {
+    case SIZE_U8: return value_number((uint8_t)n);
+    case SIZE_S8: return value_number((uint32_t)(int8_t)n);
+    case SIZE_U16: return value_number((uint16_t)n);
+    default: return value_number((uint32_t)(int16_t)n);
+  }
 }
 
 static ValueResults load_constant(Walk *w, const SassInstruction *i, const SassEffect *e) {
@@ -355,49 +396,29 @@ static ValueResults load_constant(Walk *w, const SassInstruction *i, const SassE
     r = indexed(w, offset, index, size);
   }
   r.out1 = r.out2 = r.low;
-  if (size == SIZE_S8 || size == SIZE_S16) r.low = value_function(r.low, r.low);
   return r;
 }
 
-// --- local memory: the words of the stack frame, for the whole kernel at once ---
-
-// The word of the frame that is accessed; MOST_LOCAL_WORDS: not known.
-static uint32_t local_word(const SassInstruction *i) {
-  int32_t offset = (int32_t)((uint32_t)(i->low >> 40) << 8) >> 8;
-  bool by_uniform = sass_bits(i, 91, 1);
-  if (sass_bits(i, 24, 8) != STACK_POINTER || by_uniform || offset < 0 || offset % 4)
-    return MOST_LOCAL_WORDS;
-  return MIN((uint32_t)offset / 4, (uint32_t)MOST_LOCAL_WORDS);
-}
+// --- local memory: words of the stack frame ---
 
 static void local_store(Walk *w, const SassInstruction *i, const SassEffect *e) {
-  uint32_t first = local_word(i), from = sass_bits(i, 32, 8), n = sass_width(i);
+  unsigned place = local_word(i), from = sass_bits(i, 32, 8);
   SassPredicate guard = sass_guard(i, e);
   if (value_is(read_predicate(w, guard, no_guard), 0)) return;
-  if (first + n > MOST_LOCAL_WORDS || sass_bits(i, 73, 3) < 4) {
-    w->wild = true;
-    return;
-  }
-  for (uint32_t k = 0; k < n; k++) {
-    Value v = from + k < SASS_ZERO ? read_register(w, from + k, false, guard) : value_number(0);
-    if (w->dependent) v = value_of(VALUE_DATA);
-    Value joined = value_join(w->local[first + k], v);
-    if (value_equals(joined, w->local[first + k])) continue;
-    w->local[first + k] = value_is_same(joined) && w->local[first + k].kind != VALUE_UNSET
-                              ? value_of(VALUE_SAME)
-                              : joined;
-    w->local_changed = true;
-  }
+  if (place == NO_PLACE) w->wild = true;
+  for (unsigned k = 0; place != NO_PLACE && k < sass_width(i); k++)
+    write_place(w, place + k, guard,
+                from + k < SASS_ZERO ? read_register(w, from + k, false, guard) : value_number(0));
 }
 
 static void local_load(Walk *w, const SassInstruction *i, const SassEffect *e) {
+  SassPredicate guard = sass_guard(i, e);
   SassWritten out = sass_written(i, e);
-  uint32_t first = local_word(i);
-  bool known = first + out.n <= MOST_LOCAL_WORDS && !w->wild && !w->program->stores_generic &&
-               !w->program->moves_stack && sass_bits(i, 73, 3) >= 4;
+  unsigned place = local_word(i);
+  bool known = place != NO_PLACE && !w->wild && !w->program->moves_stack;
   for (uint32_t k = 0; k < out.n; k++)
-    write_register(w, out.first + k, false, sass_guard(i, e),
-                   known ? w->local[first + k] : value_of(VALUE_DATA));
+    write_register(w, out.first + k, false, guard,
+                   known ? read_place(w, place + k, guard) : value_of(VALUE_DATA));
 }
 
 // --- accesses to global memory ---
@@ -411,53 +432,82 @@ static uint32_t uniform_of_access(const SassInstruction *i) {
 
 // Half of an address: a sum of at most one pointer and of what is the same.
 static bool is_known(Value a, Value b, ValueKind pointer) {
-  bool a_pointer = a.kind == pointer, b_pointer = b.kind == pointer;
+  bool a_pointer = a.kind == pointer || a.kind == VALUE_HALF,
+       b_pointer = b.kind == pointer || b.kind == VALUE_HALF;
   return (a_pointer || value_is_same(a)) && (b_pointer || value_is_same(b)) &&
          !(a_pointer && b_pointer);
 }
 
+typedef struct Address {
+  Value low, high, uniform_low, uniform_high;
+} Address;
+
+static Address address_of(const Walk *w, const SassInstruction *i, const SassEffect *e) {
+  enum { ADDED_TO_SHARED = 6 };
+  SassPredicate guard = sass_guard(i, e);
+  bool to_shared = e->rule == RULE_ACCESS_TO_SHARED;
+  bool has_uniform = sass_bits(i, 91, 1) && !(to_shared && sass_bits(i, 9, 3) == ADDED_TO_SHARED);
+  bool pair = to_shared || !sass_bits(i, 91, 1) || sass_bits(i, 90, 1);
+  uint32_t a = sass_bits(i, 24, 8), u = uniform_of_access(i);
+  Value zero = value_number(0);
+  Address at = {zero, zero, zero, zero};
+  if (a != SASS_ZERO) at.low = read_register(w, a, false, guard);
+  if (a != SASS_ZERO && pair) at.high = read_register(w, a + 1, false, guard);
+  if (!has_uniform || u == SASS_UNIFORM_ZERO) return at;
+  at.uniform_low = read_register(w, u, true, guard);
+  if (u + 1 < SASS_UNIFORM_ZERO) at.uniform_high = read_register(w, u + 1, true, guard);
+  return at;
+}
+
 static void check_access(Walk *w, const SassInstruction *i, const SassEffect *e) {
   SassPredicate guard = sass_guard(i, e);
-  bool has_uniform = sass_bits(i, 91, 1), pair = !has_uniform || sass_bits(i, 90, 1);
-  uint32_t a = sass_bits(i, 24, 8), u = uniform_of_access(i);
-  enum { ADDED_TO_SHARED = 6 };
-  if (e->rule == RULE_ACCESS_TO_SHARED) {
-    has_uniform = has_uniform && sass_bits(i, 9, 3) != ADDED_TO_SHARED;
-    pair = true;
-  }
-  Value zero = value_number(0), low = zero, high = zero, ulow = zero, uhigh = zero;
-  if (a != SASS_ZERO) low = read_register(w, a, false, guard);
-  if (a != SASS_ZERO && pair) high = read_register(w, a + 1, false, guard);
-  if (has_uniform && u != SASS_UNIFORM_ZERO) {
-    ulow = read_register(w, u, true, guard);
-    if (u + 1 < SASS_UNIFORM_ZERO) uhigh = read_register(w, u + 1, true, guard);
-  }
   Value held = read_predicate(w, guard, no_guard);
   if (value_is(held, 0)) return;
+  Address at = address_of(w, i, e);
   if (w->dependent || !value_is_same(held)) fail(w, i, "data decide whether it accesses memory");
   else if (e->rule == RULE_ACCESS_TO_SHARED &&
            !value_is_same(read_predicate(w, sass_predicate(i, e, IN_1), guard)))
     fail(w, i, "data decide whether it copies memory");
-  else if (!is_known(low, ulow, VALUE_LOW) || !is_known(high, uhigh, VALUE_HIGH))
+  else if (!is_known(at.low, at.uniform_low, VALUE_LOW) ||
+           !is_known(at.high, at.uniform_high, VALUE_HIGH))
     fail(w, i, "an address depends on data");
+}
+
+// A generic address with no pointer of a parameter in it may be one of local memory. With one it is
+// not: an access outside of the pointer's allocation is no model for others.
+static void note_generic(Walk *w, const SassInstruction *i, const SassEffect *e) {
+  enum { LD = 0x180 };
+  Address at = address_of(w, i, e);
+  if (sass_bits(i, 0, 9) != LD && value_is_same(at.low) && value_is_same(at.uniform_low))
+    w->wild = true;
 }
 
 // --- instructions, blocks ---
 
+// Predicates in a byte of a register.
 static void unpack(Walk *w, const SassInstruction *i, const SassEffect *e, Value v) {
-  unsigned mask = sass_bits(i, 32, 8);
+  unsigned mask = sass_bits(i, 32, 8), byte = sass_bits(i, 76, 2) * 8;
+  uint32_t data = value_data_bits(v) >> byte;
   for (unsigned p = 0; p < SASS_ALWAYS; p++)
     if (mask >> p & 1)
-      write_predicate(w, p, e->predicates & OUT_U, sass_guard(i, e), value_function(v, v));
+      write_predicate(w, p, e->predicates & OUT_U, sass_guard(i, e),
+                      value_of(data >> p & 1 ? VALUE_DATA : VALUE_SAME));
 }
 
 static Value pack(Walk *w, const SassInstruction *i, const SassEffect *e, Value v) {
-  unsigned mask = sass_bits(i, 32, 8);
-  v = value_function(v, v);
-  for (unsigned k = 0; k < SASS_ALWAYS; k++)
-    if (mask >> k & 1)
-      v = value_function(
-          v, read_place(w, place_of_predicate(k, e->predicates & IN_U), sass_guard(i, e)));
+  unsigned mask = sass_bits(i, 32, 8), byte = sass_bits(i, 76, 2) * 8;
+  uint32_t data = value_data_bits(v) & ~((uint32_t)mask << byte);
+  bool only_one = value_is(v, 0) && mask && !(mask & (mask - 1));
+  Condition condition = 0;
+  for (unsigned k = 0; k < SASS_ALWAYS; k++) {
+    if (!(mask >> k & 1)) continue;
+    Value p = read_place(w, place_of_predicate(k, e->predicates & IN_U), sass_guard(i, e));
+    if (only_one && p.kind == VALUE_CARRY) return p;
+    if (only_one) condition = p.condition;
+    if (value_data_bits(p)) data |= 1u << (byte + k);
+  }
+  v = value_with_data_bits(data);
+  v.condition = condition;
   return v;
 }
 
@@ -476,6 +526,7 @@ static void step(Walk *w, const SassInstruction *i, const SassEffect *e) {
     case RULE_GENERIC_ACCESS:
     case RULE_ACCESS_TO_SHARED:
       if (w->check) check_access(w, i, e);
+      if (e->rule == RULE_GENERIC_ACCESS) note_generic(w, i, e);
       r.low = r.high = r.out1 = r.out2 = value_of(VALUE_DATA);
       break;
     case RULE_UNPACK:
@@ -489,9 +540,10 @@ static void step(Walk *w, const SassInstruction *i, const SassEffect *e) {
     default:
       in = read_inputs(w, i, e);
       r = value_compute(i, e, &in);
-      break;
+      write_results(w, i, e, &in, &r);
+      return;
   }
-  write_results(w, i, e, &r);
+  write_results(w, i, e, NULL, &r);
 }
 
 // The condition of a branch or an exit.
@@ -518,45 +570,49 @@ static void wait_for(Walk *w, uint32_t block) {
   w->list[w->waits++] = block;
 }
 
-// Ranges that go on growing become all numbers.
-static bool merge_value(Value *to, Value from, bool widen) {
-  Value v = value_join(*to, from);
-  if (value_equals(v, *to)) return false;
-  *to = widen && value_is_same(v) ? value_of(VALUE_SAME) : v;
-  return true;
-}
-
-static bool merge_guarded(Guarded *to, const Guarded *from, bool widen) {
-  if (to->guard.number == SASS_ALWAYS) return false;
-  if (from->guard.number != SASS_ALWAYS && same_guard(to->guard, from->guard))
-    return merge_value(&to->then, from->then, widen);
-  to->guard.number = SASS_ALWAYS;
-  return true;
-}
-
 static void go_to(Walk *w, uint32_t block) {
   enum { MOST_TURNS = 6 };
+  unsigned n = w->program->places;
+  Place *at = w->at + (size_t)block * n;
   bool changed = !w->reached[block], widen = w->turns[block] >= MOST_TURNS;
   if (changed) {
-    w->at[block] = w->now;
+    memcpy(at, w->now, n * sizeof *at);
     w->reached[block] = true;
   } else {
-    for (unsigned i = 0; i < PLACES; i++) {
-      changed |= merge_value(&w->at[block].at[i], w->now.at[i], widen);
-      changed |= merge_guarded(&w->at[block].guarded[i], &w->now.guarded[i], widen);
-    }
+    changed = places_merge(at, w->now, n, widen);
   }
   if (!changed) return;
   if (!widen) w->turns[block]++;
   wait_for(w, block);
 }
 
+// A predicate whose condition is not known where a block begins gets one of the block.
+static void name_conditions(Walk *w, uint32_t block) {
+  enum { OF_A_BLOCK = LOCAL_WORDS - PREDICATES };
+  Condition first = 1 + 2 * (Condition)w->program->n + OF_A_BLOCK * (Condition)block;
+  for (unsigned k = 0; k < OF_A_BLOCK; k++) {
+    const Value *v = &w->now[PREDICATES + k].value;
+    if (v->condition || !value_is_same(*v) || value_is_number(*v)) continue;
+    places_forget(w->now, w->program->places, first + (Condition)k, &w->implied);
+    implied_clear(&w->implied, first + (Condition)k);
+    w->now[PREDICATES + k].value.condition = first + (Condition)k;
+  }
+}
+
+static void enter(Walk *w, uint32_t block) {
+  unsigned n = w->program->places;
+  memcpy(w->now, w->at + (size_t)block * n, n * sizeof *w->now);
+  w->dependent = w->depends[block];
+  for (unsigned i = 0; w->changes[block] && i < n; i++)
+    if (w->changes[block][i]) w->now[i] = (Place){.value = value_of(VALUE_DATA)};
+  name_conditions(w, block);
+}
+
 static void go_through(Walk *w, uint32_t block) {
   const SassBlock *b = &w->program->paths.list[block];
   const SassInstruction *last = &w->program->code[b->end - 1];
   const SassEffect *e = &w->program->effects[b->end - 1];
-  w->now = w->at[block];
-  w->dependent = w->depends[block];
+  enter(w, block);
   for (uint32_t i = b->first; i < b->end && !w->failed; i++)
     step(w, &w->program->code[i], &w->program->effects[i]);
   if (b->how == END_UNKNOWN && w->check) fail(w, last, "it jumps to an address that is not known");
@@ -565,7 +621,7 @@ static void go_through(Walk *w, uint32_t block) {
     Value v = condition(w, last, e);
     if (!value_is(v, 0)) w->go_taken[block] = true;
     if (!value_is(v, 1)) w->go_next[block] = true;
-    w->by_data[block] = v.kind == VALUE_DATA || v.kind == VALUE_LOW || v.kind == VALUE_HIGH;
+    w->by_data[block] = value_data_bits(v) != 0;
   }
   if (w->check) return;
   if (w->go_taken[block] && b->taken != SASS_NO_BLOCK) go_to(w, b->taken);
@@ -573,52 +629,107 @@ static void go_through(Walk *w, uint32_t block) {
 }
 
 static void settle(Walk *w) {
-  uint32_t n = w->program->paths.n;
   while (!w->failed && w->waits) {
-    w->local_changed = false;
     bool was_wild = w->wild;
-    while (w->waits && !w->failed) {
-      uint32_t block = w->list[--w->waits];
-      w->waiting[block] = false;
-      go_through(w, block);
-    }
-    if (w->local_changed || w->wild != was_wild)
-      for (uint32_t i = 0; i < n; i++)
-        if (w->reached[i]) wait_for(w, i);
+    uint32_t block = w->list[--w->waits];
+    w->waiting[block] = false;
+    go_through(w, block);
+    for (uint32_t i = 0; w->wild != was_wild && i < w->program->paths.n; i++)
+      if (w->reached[i]) wait_for(w, i);
   }
 }
 
-// Marks what lies between a branch that depends on data and the place where its paths meet.
-static void mark_dependent(Walk *w, uint32_t from, uint32_t join) {
-  const SassPaths *p = &w->program->paths;
-  uint32_t *stack = mem_alloc((2 * (size_t)p->n + 2) * sizeof *stack), depth = 0;
-  bool *seen = mem_alloc(p->n + 1);
-  const SassBlock *b = &p->list[from];
-  if (b->taken != SASS_NO_BLOCK && w->go_taken[from]) stack[depth++] = b->taken;
-  if (b->next != SASS_NO_BLOCK && w->go_next[from]) stack[depth++] = b->next;
-  while (depth) {
-    uint32_t i = stack[--depth];
-    if (i == join || seen[i]) continue;
-    seen[i] = true;
-    if (!w->depends[i]) {
-      w->depends[i] = true;
-      wait_for(w, i);
+// --- branches that depend on data ---
+
+static void note_written(Walk *w, uint32_t block, bool *places) {
+  const SassBlock *b = &w->program->paths.list[block];
+  for (uint32_t i = b->first; i < b->end; i++) {
+    const SassInstruction *in = &w->program->code[i];
+    const SassEffect *e = &w->program->effects[i];
+    SassWritten out = sass_written(in, e);
+    for (unsigned k = 0; k < out.n; k++)
+      places[place_of_register(out.first + k, out.uniform)] = true;
+    for (unsigned which = OUT_1; which <= OUT_2; which *= 2) {
+      unsigned p = sass_predicate_written(in, which);
+      if (e->predicates & which && p != SASS_ALWAYS)
+        places[place_of_predicate(p, e->predicates & OUT_U)] = true;
     }
-    b = &p->list[i];
-    if (b->taken != SASS_NO_BLOCK && w->go_taken[i]) stack[depth++] = b->taken;
-    if (b->next != SASS_NO_BLOCK && w->go_next[i]) stack[depth++] = b->next;
+    for (unsigned k = 0; e->rule == RULE_UNPACK && k < SASS_ALWAYS; k++)
+      places[place_of_predicate(k, e->predicates & OUT_U)] = true;
+    unsigned word = e->rule == RULE_LOCAL_STORE ? local_word(in) : NO_PLACE;
+    for (unsigned k = 0; word != NO_PLACE && k < sass_width(in); k++) places[word + k] = true;
   }
-  free(stack);
-  free(seen);
+}
+
+// Data decide how often a loop runs. What one turn changes for the next then depends on data; what
+// each turn computes anew from other things does not.
+static void mark_loop(Walk *w, const SassTaken *t, uint32_t first, uint32_t from) {
+  const SassPaths *p = &w->program->paths;
+  unsigned n = w->program->places;
+  bool *loop = mem_alloc(p->n + 1), *places = mem_alloc(n), more = !w->changes[first];
+  sass_loop(p, t, first, from, loop);
+  for (uint32_t i = 0; i < p->n; i++)
+    if (loop[i] && w->reached[i]) note_written(w, i, places);
+  if (more) w->changes[first] = mem_alloc(n);
+  for (unsigned i = 0; i < n; i++) {
+    more |= places[i] && !w->changes[first][i];
+    w->changes[first][i] |= places[i];
+  }
+  if (more) wait_for(w, first);
+  free(loop);
+  free(places);
+}
+
+typedef struct Marking {
+  uint32_t *stack, depth;
+  bool *seen;
+  const uint32_t *gates;
+} Marking;
+
+// Goes on to a block after the branch `branch`, unless a new turn of a loop around it begins there.
+static void mark_next(Walk *w, const SassTaken *t, Marking *m, uint32_t branch, uint32_t from,
+                      uint32_t to) {
+  if (to == SASS_NO_BLOCK) return;
+  if (sass_gate_of(m->gates, to, branch) && sass_gate_of(m->gates, to, from))
+    mark_loop(w, t, to, from);
+  else m->stack[m->depth++] = to;
+}
+
+// Marks what lies between the branch and the block in which its paths meet: data decide whether it
+// runs.
+static void mark_dependent(Walk *w, const SassTaken *t, Marking *m, uint32_t branch,
+                           uint32_t join) {
+  const SassBlock *list = w->program->paths.list;
+  memset(m->seen, 0, w->program->paths.n);
+  m->depth = 0;
+  for (uint32_t i = branch;;) {
+    if (w->go_taken[i]) mark_next(w, t, m, branch, i, list[i].taken);
+    if (w->go_next[i]) mark_next(w, t, m, branch, i, list[i].next);
+    while (m->depth && (m->stack[m->depth - 1] == join || m->seen[m->stack[m->depth - 1]]))
+      m->depth--;
+    if (!m->depth) break;
+    i = m->stack[--m->depth];
+    m->seen[i] = true;
+    if (w->depends[i]) continue;
+    w->depends[i] = true;
+    wait_for(w, i);
+  }
 }
 
 static void mark_all_dependent(Walk *w) {
   uint32_t n = w->program->paths.n;
-  uint32_t *joins = mem_alloc((n + 1) * sizeof *joins);
-  sass_joins(&w->program->paths, w->go_taken, w->go_next, joins);
+  size_t words = (n + 1) * sizeof(uint32_t);
+  SassTaken t = {w->go_taken, w->go_next};
+  uint32_t *joins = mem_alloc(words), *gates = mem_alloc(words);
+  Marking m = {.stack = mem_alloc(4 * words), .seen = mem_alloc(n + 1), .gates = gates};
+  sass_joins(&w->program->paths, &t, joins);
+  sass_gates(&w->program->paths, &t, gates);
   for (uint32_t i = 0; i < n; i++)
-    if (w->reached[i] && w->by_data[i]) mark_dependent(w, i, joins[i]);
+    if (w->reached[i] && w->by_data[i]) mark_dependent(w, &t, &m, i, joins[i]);
   free(joins);
+  free(gates);
+  free(m.stack);
+  free(m.seen);
 }
 
 static void check_all(Walk *w) {
@@ -634,19 +745,22 @@ bool sass_repeats(const SassProgram *p, const SassKey *key, Error *why) {
   uint32_t n = p->paths.n;
   Walk *w = mem_alloc(sizeof *w);
   bool *flags = mem_alloc(6 * ((size_t)n + 1));
-  *w = (Walk){.program = p,
-              .key = key,
-              .at = mem_alloc(n * sizeof *w->at),
-              .turns = mem_alloc(n),
-              .reached = flags,
-              .depends = flags + n,
-              .go_taken = flags + 2 * (size_t)n,
-              .go_next = flags + 3 * (size_t)n,
-              .by_data = flags + 4 * (size_t)n,
-              .waiting = flags + 5 * (size_t)n,
-              .list = mem_alloc((n + 1) * sizeof *w->list),
-              .why = why};
-  for (unsigned i = 0; i < PLACES; i++) w->now.guarded[i].guard.number = SASS_ALWAYS;
+  *w = (Walk){
+      .program = p,
+      .key = key,
+      .at = mem_alloc((size_t)n * p->places * sizeof *w->at),
+      .now = mem_alloc(p->places * sizeof *w->now),
+      .implied = {mem_alloc((2 * (size_t)p->n + 16 * (size_t)n + 2) * 2 * sizeof *w->implied.list)},
+      .turns = mem_alloc(n),
+      .changes = mem_alloc((n + 1) * sizeof *w->changes),
+      .reached = flags,
+      .depends = flags + n,
+      .go_taken = flags + 2 * (size_t)n,
+      .go_next = flags + 3 * (size_t)n,
+      .by_data = flags + 4 * (size_t)n,
+      .waiting = flags + 5 * (size_t)n,
+      .list = mem_alloc((n + 1) * sizeof *w->list),
+      .why = why};
   go_to(w, 0);
   while (w->waits && !w->failed) {
     settle(w);
@@ -655,7 +769,11 @@ bool sass_repeats(const SassProgram *p, const SassKey *key, Error *why) {
   }
   bool repeats = !w->failed;
   free(w->at);
+  free(w->now);
+  free(w->implied.list);
   free(w->turns);
+  for (uint32_t i = 0; i < n; i++) free(w->changes[i]);
+  free(w->changes);
   free(w->list);
   free(flags);
   free(w);

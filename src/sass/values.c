@@ -2,20 +2,30 @@
 // GPU does; everything else is a question of kinds.
 #include "sass/values.h"
 
-static const Value none = {VALUE_UNSET, 0, 0}, same = {VALUE_SAME, 0, UINT32_MAX},
-                   data = {VALUE_DATA, 0, 0};
+static const Value none = {VALUE_UNSET, 0, 0, 0}, same = {VALUE_SAME, 0, UINT32_MAX, 0},
+                   data = {VALUE_DATA, 0, UINT32_MAX, 0};
 
-static bool is_pointer(Value v) { return v.kind == VALUE_LOW || v.kind == VALUE_HIGH; }
+static bool is_pointer(Value v) {
+  return v.kind == VALUE_LOW || v.kind == VALUE_HIGH || v.kind == VALUE_HALF;
+}
+
+static Value join(Value a, Value b) {
+  if (value_is_same(a) && value_is_same(b))
+    return value_between(MIN(a.least, b.least), MAX(a.most, b.most));
+  if (a.kind == VALUE_DATA || b.kind == VALUE_DATA)
+    return value_with_data_bits(value_data_bits(a) | value_data_bits(b));
+  if (a.kind == b.kind) return a;
+  if (value_is_same(b)) return a;
+  if (value_is_same(a)) return b;
+  return is_pointer(a) && is_pointer(b) ? value_of(VALUE_HALF) : data;
+}
 
 Value value_join(Value a, Value b) {
   if (a.kind == VALUE_UNSET) return b;
   if (b.kind == VALUE_UNSET) return a;
-  if (value_is_same(a) && value_is_same(b))
-    return value_between(MIN(a.least, b.least), MAX(a.most, b.most));
-  if (a.kind == b.kind) return a;
-  if (is_pointer(a) && value_is_same(b)) return a;
-  if (is_pointer(b) && value_is_same(a)) return b;
-  return data;
+  Value v = join(a, b);
+  v.condition = a.condition == b.condition ? a.condition : 0;
+  return v;
 }
 
 Value value_function(Value a, Value b) {
@@ -48,7 +58,7 @@ static Value sum_of_kinds(const Value *terms, const bool *negated, unsigned n, V
   bool ranged = value_is(carry, 0);
   for (unsigned k = 0; k < n; k++) {
     if (terms[k].kind == VALUE_UNSET) return none;
-    if (terms[k].kind == VALUE_DATA) return data;
+    if (terms[k].kind == VALUE_DATA || terms[k].kind == VALUE_CARRY) return data;
     least += terms[k].least;
     most += terms[k].most;
     ranged &= !negated[k];
@@ -56,15 +66,15 @@ static Value sum_of_kinds(const Value *terms, const bool *negated, unsigned n, V
     if (is_pointer(pointer) || negated[k]) return data;
     pointer = terms[k];
   }
-  if (carry.kind == VALUE_DATA || carry.kind == VALUE_HIGH) return data;
-  if (carry.kind == VALUE_LOW && pointer.kind != VALUE_HIGH) return data;
+  bool is_upper = pointer.kind == VALUE_HIGH || pointer.kind == VALUE_HALF;
+  if (carry.kind == VALUE_CARRY ? !is_upper : value_data_bits(carry)) return data;
   if (carry.kind == VALUE_UNSET) return none;
   return ranged && !is_pointer(pointer) ? range(least, most) : pointer;
 }
 
 static Value carry_of(Value sum) {
-  if (sum.kind == VALUE_LOW) return sum;
-  return sum.kind == VALUE_HIGH ? data : value_function(sum, sum);
+  bool is_lower = sum.kind == VALUE_LOW || sum.kind == VALUE_HALF;
+  return is_lower ? value_of(VALUE_CARRY) : value_function(sum, sum);
 }
 
 static ValueResults sum_of_numbers(const SassInstruction *i, const ValueInputs *in) {
@@ -144,7 +154,7 @@ static ValueResults wide_product(const SassInstruction *i, const ValueInputs *in
   Value low[] = {factor, in->c}, high[] = {value_function(factor, factor), in->c_high};
   bool negated[] = {false, in->c_negated};
   ValueResults r = {.low = sum_of_kinds(low, negated, 2, carry), .out1 = data, .out2 = data};
-  r.high = sum_of_kinds(high, negated, 2, is_pointer(in->c) ? in->c : same);
+  r.high = sum_of_kinds(high, negated, 2, is_pointer(in->c) ? value_of(VALUE_CARRY) : same);
   if (value_is_same(r.low) && value_is_same(r.high)) r.out1 = r.out2 = same;
   bool known = are_numbers(in) && value_is_number(in->c_high) && !more && !in->c_negated;
   if (!known) return r;
@@ -156,6 +166,34 @@ static ValueResults wide_product(const SassInstruction *i, const ValueInputs *in
   return r;
 }
 
+static ValueResults high_product(const SassInstruction *i, const ValueInputs *in) {
+  bool is_signed = sass_bits(i, 73, 1);
+  Value v = value_function(value_function(in->a, in->b), value_function(in->c, in->c_high));
+  bool usable = !is_signed && !in->c_negated && !takes_carry(i) && value_is_same(in->a) &&
+                value_is_same(in->b) && value_is(in->c_high, 0) && value_is_same(in->c);
+  if (!usable) return all(v);
+  uint64_t least = (uint64_t)in->a.least * in->b.least + in->c.least,
+           most = (uint64_t)in->a.most * in->b.most + in->c.most;
+  v = value_between((uint32_t)(least >> 32), (uint32_t)(most >> 32));
+  return (ValueResults){v, v, same, same};
+}
+
+static ValueResults absolute(const ValueInputs *in) {
+  if (!value_is_number(in->b)) return all(value_function(in->b, same));
+  uint32_t n = in->b.least;
+  return all(value_number((int32_t)n < 0 ? 0 - n : n));
+}
+
+static ValueResults extreme(const SassInstruction *i, const ValueInputs *in) {
+  bool is_signed = sass_bits(i, 72, 1), halves = sass_bits(i, 73, 1);
+  Value v = value_function(value_function(in->a, in->b), in->in1);
+  if (!value_is_number(in->a) || !value_is_number(in->b) || !value_is_number(in->in1) || halves)
+    return all(v);
+  uint32_t a = in->a.least, b = in->b.least;
+  bool less = is_signed ? (int32_t)a < (int32_t)b : a < b;
+  return all(value_number(less == (in->in1.least != 0) ? a : b));
+}
+
 // --- bits ---
 
 static uint32_t by_table(uint32_t a, uint32_t b, uint32_t c, unsigned table) {
@@ -165,20 +203,39 @@ static uint32_t by_table(uint32_t a, uint32_t b, uint32_t c, unsigned table) {
   return r;
 }
 
-// Pointers are aligned to 512 bytes, or their key tells by how much they are not.
-static bool is_alignment(Value v, Value mask) {
-  enum { KNOWN_BITS = 0x1ff };
-  return v.kind == VALUE_LOW && value_is_number(mask) && mask.least <= KNOWN_BITS;
+// Bits of the result that change with data bits of the operands, whatever the other bits are.
+static uint32_t data_bits_by_table(const Value *operands, unsigned table) {
+  uint32_t bits = 0;
+  for (unsigned b = 0; b < 32; b++) {
+    unsigned data_operands = 0, known = 0, numbers = 0;
+    for (unsigned k = 0; k < 3; k++) {
+      data_operands |= (value_data_bits(operands[k]) >> b & 1) << (2 - k);
+      known |= (unsigned)value_is_number(operands[k]) << (2 - k);
+      numbers |= (operands[k].least >> b & 1) << (2 - k);
+    }
+    for (unsigned one = 0; one < 8; one++)
+      for (unsigned two = 0; two < 8; two++) {
+        bool possible = !((one ^ numbers) & known) && !((one ^ two) & ~data_operands);
+        if (possible && (table >> one & 1) != (table >> two & 1)) bits |= 1u << b;
+      }
+  }
+  return bits;
+}
+
+static Value logic_of_data(const ValueInputs *in, unsigned table) {
+  Value operands[] = {in->a, in->b, in->c};
+  if (in->a.kind == VALUE_UNSET || in->b.kind == VALUE_UNSET || in->c.kind == VALUE_UNSET)
+    return none;
+  return value_with_data_bits(data_bits_by_table(operands, table));
 }
 
 static ValueResults logic(const SassInstruction *i, const ValueInputs *in) {
   enum { A_AND_B = 0xc0 };
   unsigned table = sass_bits(i, 72, 8);
   Value v = value_function(value_function(in->a, in->b), in->c);
+  if (v.kind == VALUE_DATA) v = logic_of_data(in, table);
   if (table == A_AND_B) {
-    v = value_function(in->a, in->b);
     if (value_is(in->a, 0) || value_is(in->b, 0)) v = value_number(0);
-    else if (is_alignment(in->a, in->b) || is_alignment(in->b, in->a)) v = same;
     else if (value_is_number(in->a) && value_is_number(in->b))
       v = value_number(in->a.least & in->b.least);
     else if (value_is_same(in->a) && value_is_same(in->b))
@@ -199,6 +256,11 @@ static ValueResults shift(const SassInstruction *i, const ValueInputs *in) {
   Value v = value_function(value_function(in->a, in->b), in->c);
   if (!value_is_number(in->b) || in->b.least > 31) return all(v);
   unsigned by = in->b.least;
+  uint64_t data_bits = (uint64_t)value_data_bits(in->c) << 32 | value_data_bits(in->a);
+  if (v.kind == VALUE_DATA && !right && !upper)
+    return all(value_with_data_bits((uint32_t)data_bits << by));
+  if (v.kind == VALUE_DATA && right && (!upper || type == U32))
+    return all(value_with_data_bits((uint32_t)(data_bits >> by >> (upper ? 32 : 0))));
   if (!right && !upper && type == U32 && value_is_same(in->a)) return all(shifted_left(in->a, by));
   if (right && upper && type == U32 && value_is(in->a, 0) && value_is_same(in->c))
     return all(value_between(in->c.least >> by, in->c.most >> by));
@@ -210,6 +272,30 @@ static ValueResults shift(const SassInstruction *i, const ValueInputs *in) {
   if (right && !upper && (type == U64 || type == S64))
     return all(value_number((uint32_t)(both >> by)));
   return all(v);
+}
+
+// The bytes of a are 0 to 3, those of c 4 to 7; 8 is added for a byte of the chosen one's sign.
+static uint32_t choose_bytes(uint32_t a, uint32_t c, uint32_t choice) {
+  uint64_t both = (uint64_t)c << 32 | a;
+  uint32_t r = 0;
+  for (unsigned k = 0; k < 4; k++) {
+    unsigned which = choice >> 4 * k & 15;
+    uint32_t byte = (uint32_t)(both >> 8 * (which & 7)) & 0xff;
+    if (which & 8) byte = byte & 0x80 ? 0xff : 0;
+    r |= byte << 8 * k;
+  }
+  return r;
+}
+
+static ValueResults bytes(const SassInstruction *i, const ValueInputs *in) {
+  Value v = value_function(value_function(in->a, in->b), in->c);
+  bool other_mode = sass_bits(i, 72, 3);
+  if (!value_is_number(in->b) || other_mode || v.kind == VALUE_UNSET) return all(v);
+  uint32_t choice = in->b.least;
+  if (value_is_number(in->a) && value_is_number(in->c))
+    return all(value_number(choose_bytes(in->a.least, in->c.least, choice)));
+  return all(
+      value_with_data_bits(choose_bytes(value_data_bits(in->a), value_data_bits(in->c), choice)));
 }
 
 // --- choices and comparisons ---
@@ -238,6 +324,12 @@ static bool is_null_test(const SassInstruction *i, const ValueInputs *in) {
          ((is_pointer(in->a) && value_is(in->b, 0)) || (is_pointer(in->b) && value_is(in->a, 0)));
 }
 
+static bool is_carry_test(const SassInstruction *i, const ValueInputs *in) {
+  enum { NOT_EQUAL = 5 };
+  return in->a.kind == VALUE_CARRY && value_is(in->b, 0) && sass_bits(i, 76, 3) == NOT_EQUAL &&
+         !sass_bits(i, 72, 1);
+}
+
 static Value compared(const SassInstruction *i, const ValueInputs *in) {
   bool more = sass_bits(i, 72, 1);
   Value lower = more ? in->in3 : same;
@@ -245,6 +337,7 @@ static Value compared(const SassInstruction *i, const ValueInputs *in) {
   if (numbers && (!more || value_is_number(in->in3) || in->a.least != in->b.least))
     return value_number(compare(i, in->a.least, in->b.least, in->in3));
   if (is_null_test(i, in)) return value_function(lower, same);
+  if (is_carry_test(i, in)) return in->a;
   return value_function(value_function(in->a, in->b), lower);
 }
 
@@ -252,6 +345,7 @@ static Value combine(Value a, Value b, unsigned operation) {
   enum { AND = 0, OR = 1 };
   if (operation == AND && (value_is(a, 0) || value_is(b, 0))) return value_number(0);
   if (operation == OR && (value_is(a, 1) || value_is(b, 1))) return value_number(1);
+  if (value_is(b, operation == AND)) return a;
   if (!value_is_number(a) || !value_is_number(b)) return value_function(a, b);
   return value_number(operation == AND  ? a.least & b.least
                       : operation == OR ? a.least | b.least
@@ -262,6 +356,7 @@ static ValueResults comparison(const SassInstruction *i, const ValueInputs *in) 
   Value v = compared(i, in), not_v = v;
   unsigned operation = sass_bits(i, 74, 2);
   if (value_is_number(v)) not_v = value_number(!v.least);
+  v.condition = not_v.condition = 0;
   return (ValueResults){none, none, combine(v, in->in1, operation),
                         combine(not_v, in->in1, operation)};
 }
@@ -302,6 +397,10 @@ ValueResults value_compute(const SassInstruction *i, const SassEffect *e, const 
     case RULE_SHIFTED_SUM: return shifted_sum(i, in);
     case RULE_PRODUCT: return product(i, in);
     case RULE_WIDE_PRODUCT: return wide_product(i, in);
+    case RULE_HIGH_PRODUCT: return high_product(i, in);
+    case RULE_ABSOLUTE: return absolute(in);
+    case RULE_EXTREME: return extreme(i, in);
+    case RULE_BYTES: return bytes(i, in);
     case RULE_MOVE: return all(e->reads & READ_B ? in->b : in->a);
     case RULE_CHOICE: return choice(in);
     case RULE_LOGIC: return logic(i, in);

@@ -101,30 +101,41 @@ class Flow:
 
     def statement(self):
         one, two = self.any(), self.any()
+        two = two if two != one else "17"  # no operand may vanish
         depends = one in self.data or two in self.data
-        form = chance.randrange(9)
+        form = chance.randrange(11)
         if form == 0:
             self.new(f"in[(threadIdx.x + {chance.randrange(64)}) & 127]", True)
-        elif form == 1:  # no operand may vanish: odd factors, and additions
+        elif form == 1:
             self.new(f"{one} * {2 * chance.randrange(50) + 1} + {two}", depends)
         elif form == 2:
             shifted = f"({two} << {1 + chance.randrange(3)})"
             self.new(f"({one} + {chance.randrange(9)}) ^ {shifted}", depends)
         elif form == 3:
             third = self.any()
-            self.new(f"{one} < {two} ? {third} + 1 : {third} - 1", depends or third in self.data)
+            self.new(f"(unsigned){one} < (unsigned){two} ? {third} + 1 : {third} - 1",
+                     depends or third in self.data)
         elif form == 4:
             count = pick("n & 7", "m & 3")
             name = self.new(one, one in self.data or two in self.data)
             self.lines.append(f"  for (int i = 0; i < ({count}); i++) {name} = {name} * 3 + {two};")
         elif form == 5:
             name = self.new(one, depends)
-            self.lines.append(f"  if ({two} & 1) {name} += {chance.randrange(1, 9)};")
+            self.lines.append(f"  if ({two} & 1) {name} += {chance.randrange(1, 9, 2)};")
         elif form == 6:
             self.new(f"__shfl_xor_sync(~0u, {one}, {1 << chance.randrange(5)})", one in self.data)
         elif form == 7:
             divisor = pick("((n & 15) + 1)", "7", "((m & 3) + 2)")
             self.new(f"{one} / {divisor} + {two} % {divisor}", depends)
+        elif form == 8:  # left early
+            name = self.new(one, depends)
+            self.lines.append(f"  for (int i = 0; i < 8; i++) {{ if ({two} + i * 7 > 60) break; "
+                              f"{name} += 3; }}")
+        elif form == 9:  # each turn computes the same
+            name = self.new("0", one in self.data)
+            load = "((volatile const int *)in)[threadIdx.x & 127]"
+            self.lines.append(f"  for (int i = 0;; i++) {{ {name} = {one} * 3 + 1; "
+                              f"if ({load} + {two} > i) break; }}")
         else:
             name = self.new(one, depends)
             self.lines.append(f"  while ({name} > {100 + chance.randrange(100)} + ({two} & 63)) "
@@ -142,7 +153,7 @@ def flows():
         guard = f.any() if chance.random() < 0.3 else None
         store = f"out[{index} & 1023] = 1;"
         if guard:
-            store = f"if ({guard} & 2) {store}"
+            store = f"if ({guard} * 5 + 3 & 16) {store}"
             depends |= guard in f.data
         body = "\n".join(f.lines)
         print(f"""extern "C" __global__ void k{k}(const int *in, int *out, int n, int m) {{

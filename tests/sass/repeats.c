@@ -22,7 +22,7 @@ int main(int n, char **args) {
     unsigned at = (unsigned)strtoul(args[i] + (args[i][0] == 'p'), NULL, 10) / 4;
     const char *value = strchr(args[i], '=');
     if (at + !value >= nwords) return 2;
-    words[at].kind = !value ? SASS_WORD_LOW
+    words[at].kind = !value                   ? SASS_WORD_LOW
                      : !strcmp(value, "=any") ? SASS_WORD_ANY
                                               : SASS_WORD_NUMBER;
     if (value) words[at].number = (uint32_t)strtoll(value + 1, NULL, 0);

@@ -35,7 +35,7 @@ done
 
 # generated: FILE has kernels k0, k1 …; its host part prints `KERNEL EXPECTED PARAMETER…`, where
 # `no` means that the launch must not be taken for a repeat
-seeds=1
+seeds=${REPEATS_SEEDS:-1}
 [ "${TEST_SIZE:-}" = long ] && seeds=20
 for kind in conditions flows; do
   for seed in $(seq $seeds); do
