@@ -12,6 +12,7 @@ enum { RECORD_BYTES = 512, RECORDS = 2048 };
 _Static_assert(sizeof(WgClosed) <= RECORD_BYTES, "record of a stream");
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static VEC(GpuClosed *) kernels;  // of all contexts
 
 CUresult gpu_cuInit(unsigned flags) {
   CUresult result = gpu_real.cuInit(flags);
@@ -74,18 +75,23 @@ static void prepare_kernel(GpuFunction *f, GpuContext *c, GpuClosed *k) {
   else if (err.text[0]) session_kernel_note(f->kernel, err.text);
 }
 
-static GpuClosed *closed_kernel(GpuFunction *f, GpuContext *c) {
+static GpuClosed *find_kernel(GpuFunction *f, CUcontext context) {
   GpuClosed *k = atomic_load_explicit(&f->closed, memory_order_acquire);
-  while (k && k->context != c->handle) k = k->next;
+  while (k && atomic_load_explicit(&k->context, memory_order_relaxed) != context) k = k->next;
+  return k;
+}
+
+static GpuClosed *closed_kernel(GpuFunction *f, GpuContext *c) {
+  GpuClosed *k = find_kernel(f, c->handle);
   if (k) return k;
   pthread_mutex_lock(&lock);
-  k = atomic_load(&f->closed);
-  while (k && k->context != c->handle) k = k->next;
+  k = find_kernel(f, c->handle);
   if (!k) {
     k = mem_alloc(sizeof *k);
     k->context = c->handle;
     pthread_mutex_init(&k->launching, NULL);
     prepare_kernel(f, c, k);
+    vec_push(&kernels, k);
     k->next = atomic_load(&f->closed);
     atomic_store_explicit(&f->closed, k, memory_order_release);
   }
@@ -95,14 +101,25 @@ static GpuClosed *closed_kernel(GpuFunction *f, GpuContext *c) {
 
 void gpu_closed_unloaded(GpuFunction *f) {
   for (GpuClosed *k = atomic_load(&f->closed); k; k = k->next)
-    if (k->module) closed_module_gone(k->module);
+    if (k->module && k->context) closed_module_gone(k->module);
 }
 
-void gpu_closed_context_gone(GpuContext *c) {
+void gpu_closed_session_ends(GpuContext *c) {
   closed_context_gone(c->handle);
-  gpu_repeats_context_gone(c->handle);
   free(c->closed);
   c->closed = NULL;
+}
+
+void gpu_closed_context_gone(CUcontext handle) {
+  gpu_repeats_context_gone(handle);
+  pthread_mutex_lock(&lock);
+  for (uint32_t i = 0; i < kernels.len; i++) {
+    GpuClosed *k = kernels.data[i];
+    if (k->context != handle) continue;
+    if (k->module) closed_module_gone(k->module);
+    k->context = NULL;
+  }
+  pthread_mutex_unlock(&lock);
 }
 
 // --- the record of a stream ---

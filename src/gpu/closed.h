@@ -7,7 +7,7 @@
 
 // A kernel in one context. Never freed: launches on other threads may use it.
 struct GpuClosed {
-  CUcontext context;
+  _Atomic(CUcontext) context;  // NULL: it is gone
   CUfunction function;
   CUmodule module;
   uint64_t code;  // address of its first instruction
@@ -17,10 +17,9 @@ struct GpuClosed {
   pthread_mutex_t launching;  // from setting the record until the launch is made
   struct GpuClosed *next;
   // --- closed_repeats.c ---
-  SessionRepeats *repeats;           // NULL: all launches are patched
-  struct GpuClosedRecords *records;  // of the context, when the kernel was first launched in it
-  _Atomic(CUfunction) plain;         // the kernel in a copy of its module without patches
-  bool no_plain;                     // there is no copy
+  SessionRepeats *repeats;    // NULL: all launches are patched
+  _Atomic(CUfunction) plain;  // the kernel in a copy of its module without patches
+  bool no_plain;              // there is no copy
 };
 
 // What a context keeps for launches of such kernels.
@@ -46,6 +45,9 @@ size_t gpu_closed_gap(size_t bytes);
 // closed_stores.c; NULL: not known. It stays for as long as the process lives.
 const SassStores *gpu_closed_stores(const GpuFunction *f);
 void gpu_closed_unloaded(GpuFunction *f);
+void gpu_closed_session_ends(GpuContext *c);
+// The handle, and those of its modules, may be those of others later, as after a reset.
+void gpu_closed_context_gone(CUcontext handle);
 // closed_stores.c: the machine code of a kernel. arena_free(&out->arena) must follow; false: it was
 // not found in its module
 typedef struct GpuClosedCode {
@@ -69,6 +71,5 @@ void gpu_repeats_end(GpuLaunch *l, GpuClosed *k, bool launched);
 void gpu_repeats_set(GpuFunction *f, const FunctionSetting *s);
 void gpu_repeats_module_gone(const GpuModule *m);  // unloads its copies
 void gpu_repeats_context_gone(CUcontext context);  // … which have gone with it
-void gpu_closed_context_gone(GpuContext *c);
 
 #endif

@@ -76,7 +76,7 @@ static CUfunction plain_function(GpuFunction *f, GpuContext *c, GpuClosed *k) {
 void gpu_repeats_set(GpuFunction *f, const FunctionSetting *s) {
   for (GpuClosed *k = atomic_load(&f->closed); k; k = k->next) {
     CUfunction plain = atomic_load(&k->plain);
-    if (!plain) continue;
+    if (!plain || !k->context) continue;
     if (s->kind == SET_ATTRIBUTE)
       gpu_real.cuFuncSetAttribute(plain, (CUfunction_attribute)s->attribute, s->value);
     if (s->kind == SET_CACHE) gpu_real.cuFuncSetCacheConfig(plain, (CUfunc_cache)s->value);
@@ -121,8 +121,7 @@ static bool has_ended(GpuContext *c, GpuClosed *k, SessionRepeat *which) {
 
 bool gpu_repeats_begin(GpuLaunch *l, const SessionCall *call, GpuClosed *k) {
   SessionRepeat *which = NULL;
-  // After a reset the context's handle may be that of another one.
-  if (!k->repeats || (k->records && k->records != l->context->closed)) return false;
+  if (!k->repeats) return false;
   pthread_mutex_lock(&k->launching);
   SessionRepeatAnswer answer = session_repeats_look(k->repeats, call, &which);
   if (answer == SESSION_REPEAT_WAITS && has_ended(l->context, k, which))
@@ -191,7 +190,6 @@ void gpu_repeats_watch(GpuLaunch *l, const SessionCall *call, GpuClosed *k, uint
     give_up(l, k);
     return;
   }
-  k->records = r;
   l->watched_by = w;
   record->outside = r->outside_at + word * sizeof *r->outside;
   record->extents = to;

@@ -314,7 +314,7 @@ static void close_session(GpuContext *c) {
   gpu_pages_close(c);
   gpu_times_close(c);
   gpu_stalls_close(c);
-  gpu_closed_context_gone(c);
+  gpu_closed_session_ends(c);
   if (c->settled) session_launches_ended(session, NULL, 0);
   gpu_copies_gone(c);
   gpu_reads_close(c);
@@ -347,6 +347,7 @@ static void say_goodbye(CUcontext handle) {
 
 // After the context was destroyed: a new one may get the same handle.
 static void forget(CUcontext handle, bool gone, bool primary) {
+  if (gone) gpu_closed_context_gone(handle);
   if (gone) gpu_modules_forget_context(handle);
   if (gone) gpu_owned_gone(handle, primary);
   pthread_mutex_lock(&lock);
