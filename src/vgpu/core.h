@@ -266,6 +266,9 @@ void engine_free_groups(VgpuKernel *k);
 // false: `work` touched memory that is not accessible, at *bad
 bool engine_try(void (*work)(void *user), void *user, uint64_t *bad);
 void vgpu_print(Launch *l, const char *text, size_t n);
+typedef struct CacheLine {
+  char bytes[128];  // two lines: processors load them in pairs
+} CacheLine;
 struct Launch {
   VgpuKernel *kernel;
   const VgpuLaunch *request;
@@ -274,9 +277,8 @@ struct Launch {
   VEC(BlockRun) active;       // none: all blocks run
   uint32_t group_size, nthreads, nwarps;
   uint8_t lane_shape;  // region_lane_shape
-  // compiled code may run whole blocks; how many it did, and how many it left to the engine
+  // compiled code may run whole blocks; how many it left to the engine
   _Atomic bool whole_blocks;
-  _Atomic uint64_t blocks_whole;
   _Atomic uint32_t blocks_left;
   uint32_t shared_bytes;  // one past the last shared offset
   uint32_t local_bytes;
@@ -285,16 +287,20 @@ struct Launch {
   char *arguments;      // the same bytes outside of the window
   uint64_t grid_id;
   uint64_t workspace;  // cooperative groups' grid barrier
-  _Atomic uint64_t next_group, done_groups;
-  uint64_t batch;                     // groups that a worker takes at once
+  // What all executors write often lies on cache lines of its own: they read the rest all the time.
+  CacheLine before_next;
+  _Atomic uint64_t next_group;
+  CacheLine before_done;
+  _Atomic uint64_t done_groups, blocks_whole;  // blocks_whole: that compiled code ran as a whole
+  CacheLine after_done;
+  uint64_t batch;                     // groups that a worker takes at once, at most
   _Atomic int stop;                   // VgpuStatus that ends the launch, 0: go on
   uint32_t max_resident;              // groups that may be resident at a time
   uint64_t shuffle_mul, shuffle_add;  // --seed: block order
   bool shuffled;
   // under the engine's lock
   struct Group *suspended_first, *suspended_last;
-  _Atomic uint32_t resident;  // groups begun and not ended
-  uint32_t executors;         // helpers at work on it
+  _Atomic uint32_t executors;  // helpers at work on it
   VgpuFault fault;
   Launch *next;
   // watch.c
@@ -310,5 +316,10 @@ struct Launch {
   VEC(char *) child_chunks;  // parameter buffers, in the window
   size_t child_next;
 };
+// Groups that were taken and have not ended.
+static inline uint64_t launch_resident(const Launch *l) {
+  uint64_t done = l->done_groups;
+  return MIN(l->next_group, l->ngroups) - done;
+}
 
 #endif

@@ -6,6 +6,7 @@
 // while others wait, is suspended and a fresh or suspended one takes its turn, so blocks that wait
 // for each other make progress; at most `max_resident` groups of a grid are begun and not ended, as
 // many as the device's multiprocessors would hold.
+#define _GNU_SOURCE
 #include <inttypes.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -39,12 +40,14 @@ typedef struct Group {
   struct Group *next;
 } Group;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+// It is held for moments only: it is worth waiting for awake.
+static pthread_mutex_t lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
 static pthread_cond_t work_arrived = PTHREAD_COND_INITIALIZER,
                       state_changed = PTHREAD_COND_INITIALIZER;
 static VgpuConfig config;
 static Launch *launches;  // running grids
-static int helpers_started;
+static int helpers_started, helpers_asleep;
+static _Atomic uint32_t arrivals;  // launches that can use helpers
 static _Atomic uint64_t grid_ids;
 static _Atomic bool cancelled;
 static pthread_mutex_t print_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -58,12 +61,13 @@ bool vgpu_is_allocated(uint64_t address) {
   return config.is_allocated && config.is_allocated(address);
 }
 
-static int worker_count(void) {
+static int core_count(void) {
   static _Atomic int cores;  // asking reads a file, which takes longer than a small launch
-  if (config.workers > 0) return config.workers;
   if (!cores) cores = (int)MAX(sysconf(_SC_NPROCESSORS_ONLN), 1L);
   return cores;
 }
+
+static int worker_count(void) { return config.workers > 0 ? config.workers : core_count(); }
 
 void vgpu_print(Launch *l, const char *text, size_t n) {
   pthread_mutex_lock(&print_lock);
@@ -194,15 +198,15 @@ void engine_free_groups(VgpuKernel *k) {
   k->spare_groups = NULL;
 }
 
-// A few groups stay with their kernel, so that small launches need not build theirs anew.
+// One group for each worker stays with its kernel, so that small launches need not build theirs
+// anew.
 static void group_keep(Launch *l, Group *g) {
-  enum { MOST_KEPT = 8 };
   pthread_mutex_lock(&lock);
   VgpuKernel *k = l->kernel;
   if (k->spare_groups && !fits(k->spare_groups, l)) engine_free_groups(k);
   uint32_t n = 0;
   for (Group *x = k->spare_groups; x; x = x->next) n++;
-  bool keep = n < MOST_KEPT;
+  bool keep = n < (uint32_t)worker_count();
   if (keep) {
     g->next = k->spare_groups;
     k->spare_groups = g;
@@ -558,13 +562,18 @@ static GroupResult run_group(Launch *l, Group *g, Batch *batch) {
 }
 
 // --- executors ---
-// Small enough that all workers end at about the same time, and that the groups taken are a part of
-// those that may be resident.
-static uint64_t batch_size(const Launch *l) {
-  enum { SHARE = 32, PART = 4, MOST = 32 };
-  uint64_t workers = (uint64_t)worker_count();
-  uint64_t n = MIN(l->ngroups / (workers * SHARE), l->max_resident / (workers * PART));
+// Groups that are taken are a part of those that may be resident.
+static uint64_t most_taken(const Launch *l) {
+  enum { PART = 4, MOST = 32 };
+  uint64_t n = l->max_resident / ((uint64_t)worker_count() * PART);
   return MIN(MAX(n, (uint64_t)1), (uint64_t)MOST);
+}
+
+// Fewer and fewer, so that all workers end at about the same time. `next` may be out of date.
+static uint64_t batch_size(const Launch *l, uint64_t next) {
+  enum { SHARE = 8 };
+  uint64_t left = next < l->ngroups ? l->ngroups - next : 0;
+  return MIN(MAX(left / ((uint64_t)worker_count() * SHARE), (uint64_t)1), l->batch);
 }
 
 // Tells the launch which groups have ended. true: they were the last ones.
@@ -574,25 +583,27 @@ static bool batch_report(Launch *l, Batch *b) {
   if (!n) return false;
   if (b->whole) atomic_fetch_add_explicit(&l->blocks_whole, b->whole, memory_order_relaxed);
   b->whole = 0;
-  atomic_fetch_sub(&l->resident, n);
   return atomic_fetch_add(&l->done_groups, n) + n == l->ngroups;
 }
 
 // The next fresh group; false: there is none.
 static bool batch_take(Launch *l, Batch *b, uint64_t *index) {
   if (b->next == b->end) {
-    uint64_t n = l->batch;
+    uint64_t n = batch_size(l, atomic_load_explicit(&l->next_group, memory_order_relaxed));
     b->next = atomic_fetch_add(&l->next_group, n);
     b->end = MIN(b->next + n, l->ngroups);
     if (b->next >= l->ngroups) {
       b->next = b->end = 0;
       return false;
     }
-    atomic_fetch_add(&l->resident, (uint32_t)(b->end - b->next));
     note_progress(l);
   }
   *index = b->next++;
   return true;
+}
+
+static bool may_begin(const Launch *l) {
+  return l->next_group < l->ngroups && launch_resident(l) < l->max_resident;
 }
 
 // Takes a group to run: alternates between suspended ones and fresh ones. NULL: nothing to do for
@@ -602,13 +613,13 @@ static Group *take_group(Launch *l, Batch *batch, Group **spare, unsigned turn) 
   if (l->suspended_first) {  // racy look, settled under the lock
     pthread_mutex_lock(&lock);
     bool taken = batch->next < batch->end;
-    bool fresh = taken || (l->next_group < l->ngroups && l->resident < l->max_resident);
+    bool fresh = taken || may_begin(l);
     if (l->suspended_first && (!fresh || turn % 2)) {
       g = l->suspended_first;
       l->suspended_first = g->next;
       if (!g->next) l->suspended_last = NULL;
     }
-    bool full = !taken && l->resident >= l->max_resident;
+    bool full = !taken && l->next_group < l->ngroups && !may_begin(l);
     pthread_mutex_unlock(&lock);
     if (g) return g;
     if (full) return NULL;
@@ -661,14 +672,65 @@ static void execute(Launch *l, bool helper) {
 
 static Launch *find_work(void) {
   for (Launch *l = launches; l; l = l->next)
-    if (!l->stop &&
-        ((l->next_group < l->ngroups && l->resident < l->max_resident) || l->suspended_first))
-      return l;
+    if (!l->stop && (may_begin(l) || l->suspended_first)) return l;
   return NULL;
+}
+
+// --- waiting ---
+// The next launch, or the end of one, is often nearer than the time it takes to wake a thread:
+// first a thread waits awake, if there is a core for each worker.
+static const uint64_t AWAKE_NS = 50000;
+
+static void pause_core(void) {
+#if defined __x86_64__
+  __builtin_ia32_pause();
+#elif defined __aarch64__
+  __asm__ volatile("yield");
+#endif
+}
+
+static bool is_over(uint64_t start, unsigned *turns) {
+  enum { TURNS = 64 };  // between looks at the clock
+  pause_core();
+  return ++*turns % TURNS == 0 && clock_ns() - start > AWAKE_NS;
+}
+
+static void await_arrival(uint32_t seen) {
+  uint64_t start = clock_ns();
+  for (unsigned turns = 0; arrivals == seen && !is_over(start, &turns);) {}
+}
+
+static void await_executors(const Launch *l) {
+  if (!l->executors || worker_count() > core_count()) return;
+  uint64_t start = clock_ns();
+  for (unsigned turns = 0; l->executors && !is_over(start, &turns);) {}
+}
+
+// Under the lock. A helper that is woken wakes two others: a launch need not wake them all.
+static void wake_two(void) {
+  for (int i = 0; i < 2 && i < helpers_asleep; i++) pthread_cond_signal(&work_arrived);
+}
+
+// Under the lock, until there may be work. *soon: the last work came within AWAKE_NS
+static void helper_wait(bool *soon) {
+  uint32_t seen = arrivals;
+  uint64_t start = clock_ns();
+  if (*soon && worker_count() <= core_count()) {
+    pthread_mutex_unlock(&lock);
+    await_arrival(seen);
+    pthread_mutex_lock(&lock);
+  }
+  if (arrivals == seen) {
+    helpers_asleep++;
+    pthread_cond_wait(&work_arrived, &lock);
+    helpers_asleep--;
+  }
+  *soon = clock_ns() - start < 2 * AWAKE_NS;
 }
 
 static void *helper_main(void *arg) {
   sigset_t all;
+  bool soon = true;
   sigfillset(&all);
   sigdelset(&all, SIGSEGV);
   sigdelset(&all, SIGBUS);
@@ -677,7 +739,7 @@ static void *helper_main(void *arg) {
   for (;;) {
     Launch *l = find_work();
     if (!l) {
-      pthread_cond_wait(&work_arrived, &lock);
+      helper_wait(&soon);
       continue;
     }
     l->executors++;
@@ -690,11 +752,12 @@ static void *helper_main(void *arg) {
       l->next = NULL;
       *p = l;
     }
+    if (find_work()) wake_two();
     pthread_mutex_unlock(&lock);
     execute(l, true);
     pthread_mutex_lock(&lock);
-    l->executors--;
-    pthread_cond_broadcast(&state_changed);
+    bool last = --l->executors == 0;
+    if (last || l->suspended_first || may_begin(l)) pthread_cond_broadcast(&state_changed);
   }
   return NULL;
 }
@@ -819,7 +882,7 @@ static VgpuStatus set_up(Launch *l, const VgpuLaunch *r, VgpuFault *fault) {
   }
   idle_blocks_find(l);
   shuffle_order(l);
-  l->batch = batch_size(l);
+  l->batch = most_taken(l);
   l->whole_blocks = l->group_size == 1 && !l->cluster[0] && !config.seeded && l->lane_shape &&
                     l->nthreads % LANES == 0 && !r->cooperative;
   return VGPU_OK;
@@ -844,15 +907,16 @@ VgpuStatus vgpu_launch(const VgpuLaunch *r, VgpuFault *fault) {
   launches = l;
   if (l->ngroups > 1) {
     start_helpers();
-    pthread_cond_broadcast(&work_arrived);
+    arrivals++;
+    wake_two();
   }
   pthread_mutex_unlock(&lock);
 
   execute(l, false);
+  await_executors(l);
   pthread_mutex_lock(&lock);
   while (l->executors || (!l->stop && l->done_groups < l->ngroups)) {
-    if (!l->stop &&
-        (l->suspended_first || (l->next_group < l->ngroups && l->resident < l->max_resident))) {
+    if (!l->stop && (l->suspended_first || may_begin(l))) {
       pthread_mutex_unlock(&lock);
       execute(l, false);
       pthread_mutex_lock(&lock);

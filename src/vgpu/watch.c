@@ -335,7 +335,7 @@ bool watch_group(Launch *l, Block *blocks, uint32_t nblocks, Watched *watched, u
     look(l, blocks, nblocks, watched->past, k);
     watched->looked = l->look;
   }
-  if (k && !k->done && (k->groups >= l->resident || now > k->since_ns + ANSWERS_NS)) {
+  if (k && !k->done && (k->groups >= launch_resident(l) || now > k->since_ns + ANSWERS_NS)) {
     k->done = true;
     if (k->list.len) stop = tell(l, k, now > since ? now - since : 0, false);
     pthread_cond_broadcast(&answered);
