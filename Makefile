@@ -445,7 +445,7 @@ $(BUILD)/lib/cpu/libwarpgrind-blas.so: $(BUILD)/libraries/blas/table.o \
 	  -Wl,--exclude-libs,ALL $(if $(SAN_FLAGS),,-Wl,-z,defs) -o $@.$$$$ $^ -lm && mv $@.$$$$ $@
 
 # The virtual device in the role of the real driver, for tests of GPU mode without a GPU.
-STANDIN_OBJS = $(filter-out $(BUILD)/obj/base/runstats.o,$(foreach f,base ptx ir image weave \
+STANDIN_OBJS = $(filter-out $(BUILD)/obj/base/runstats.o,$(foreach f,base ptx ir image sass weave \
   interrupt tools channel where session jit vgpu driver,$(call folder-objs,$(f)))) \
   $(VARIANT_OBJS) $(PROBE_OBJ) $(KERNEL_OBJS) $(BUILD)/obj/preload/entry.o \
   $(BUILD)/obj/preload/table.o
