@@ -91,6 +91,12 @@ static const Site *find_site(uint32_t number) {
   return w.site;
 }
 
+// Of an instruction like "bar.sync 1, 64;". 0 if a register has the number, which is seldom.
+static uint32_t barrier_number(const Site *s) {
+  const char *operands = s ? strpbrk(s->text, " \t") : NULL;
+  return operands ? (uint32_t)strtoul(operands, NULL, 10) : 0;
+}
+
 static void describe(const WgWatchWarp *w, const WatchedLaunch *l, SessionStanding *s) {
   uint32_t threads = l->block[0] * l->block[1] * l->block[2], warps = (threads + 31) / 32,
            serial = (uint32_t)w->key;
@@ -118,6 +124,7 @@ static void describe(const WgWatchWarp *w, const WatchedLaunch *l, SessionStandi
   }
   if (w->barrier_site) {
     s->wait = SESSION_WAITS_BARRIER;
+    s->barrier = barrier_number(site);
     return;
   }
   if (w->wait_lanes) {

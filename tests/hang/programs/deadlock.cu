@@ -1,5 +1,5 @@
 // Two warps wait at two barriers, each for the other.
-// says: barrier
+// says: barrier 2
 // gpu: ends only when it is killed
 #include "../../lib/one_bug.h"
 __global__ void k(int *out, const int *side) {
