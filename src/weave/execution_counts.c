@@ -235,6 +235,14 @@ uint32_t count_reserve(Count *t, uint32_t n) {
   return first;
 }
 
+static uint32_t reserve_block(Count *t) {
+  if (t->next_block == t->end_of_group) {
+    t->next_block = count_reserve(t, COUNT_GROUP_SIZE);
+    t->end_of_group = t->next_block + COUNT_GROUP;
+  }
+  return t->next_block++;
+}
+
 typedef struct Guard {
   const PtxReg *reg;
   bool negated;
@@ -310,8 +318,7 @@ static void count_block(Counting *w, uint32_t block) {
   for (uint32_t i = b->first; i < b->end; i++) {
     PtxInstr *in = cfg->instrs[i];
     if (counters == COUNT_NONE) {
-      counters = i == b->first ? w->entry[block] : w->count->ncounters;
-      if (i != b->first) w->count->ncounters += BLOCK_COUNTERS;
+      counters = i == b->first ? w->entry[block] : reserve_block(w->count);
       if (!is_counted_elsewhere(w, block)) count_lanes(w, block, i, counters);
     }
     Times times = {counters, COUNT_NONE, COUNT_NONE, counters};
@@ -337,16 +344,18 @@ static bool is_counted(const IrCfg *cfg, const IrBlock *b) {
 // sides come last, so that counters of one kind are together (lane_counters.c).
 static void number_blocks(Counting *w) {
   const IrCfg *cfg = w->body->cfg;
-  uint32_t first = w->count->ncounters;
+  Count *t = w->count;
+  uint32_t first = count_reserve(t, 0);
+  t->next_block = t->end_of_group;
   w->entry = ARENA_ARRAY(&w->body->cfg->arena, uint32_t, cfg->nblocks);
   for (uint32_t i = 0; i < cfg->nblocks; i++) w->entry[i] = COUNT_NONE;
   for (unsigned pass = 0; pass < 2; pass++)
     for (uint32_t i = 0; i < cfg->nblocks; i++) {
       const ShortSide *s = &w->sides[i];
       if (!is_counted(cfg, &cfg->blocks[i]) || (s->of != IR_NONE) != (pass == 1)) continue;
-      w->entry[i] = w->count->ncounters;
-      w->count->ncounters += BLOCK_COUNTERS;
+      w->entry[i] = reserve_block(t);
     }
+  t->next_block = t->end_of_group;  // the rest of the group stays with these
   count_lanes_open(w, first);
   for (uint32_t i = 0; i < cfg->nblocks && w->in_lanes; i++)
     if (is_counted_elsewhere(w, i)) w->entry[i] = w->entry[w->sides[i].first];

@@ -6,9 +6,16 @@
 
 enum { COUNT_CLASSES = 24, COUNT_NONE = UINT32_MAX };
 
-// The counters of a block: three in a row, so that a warp with all its lanes needs only one
-// addition: threads of warps with fewer lanes, the number of such warps, and warps with all 32
-enum { BLOCK_THREADS, BLOCK_WARPS, BLOCK_FULL, BLOCK_COUNTERS };
+// The counters of a block: threads of warps with fewer lanes, the number of such warps, and warps
+// with all 32, so that these need only one addition. Counters of one kind of 32 blocks are
+// together: a warp adds them to memory with one request of the fewest sectors.
+enum {
+  COUNT_GROUP = 32,
+  BLOCK_THREADS = 0,
+  BLOCK_WARPS = COUNT_GROUP,
+  BLOCK_FULL = 2 * COUNT_GROUP,
+  COUNT_GROUP_SIZE = 3 * COUNT_GROUP
+};
 
 // Some instructions of one source line that run equally often: as often as `guard` if that has a
 // counter, else as often as their block, minus the executions of the block but_not.
@@ -31,8 +38,9 @@ typedef struct CountTable {
 typedef struct Count {  // one program
   VEC(CountItem) items;
   uint32_t ncounters;
-  VEC(PtxOperand *) strides;  // operands to be filled with the size of one replica …
-  VEC(PtxOperand *) masks;    // … and with the number of replicas less 1
+  uint32_t next_block, end_of_group;  // first counters of blocks that are free
+  VEC(PtxOperand *) strides;          // operands to be filled with the size of one replica …
+  VEC(PtxOperand *) masks;            // … and with the number of replicas less 1
   // of the unit at hand, by .file index
   struct CountFile {
     const char *path;

@@ -16,6 +16,7 @@ uint64_t count_block_threads(const CountTable *t, const uint64_t *counters, uint
 }
 
 uint64_t count_block_warps(const CountTable *t, const uint64_t *counters, uint32_t block) {
+  if (block == COUNT_NONE) return 0;
   return count_read(t, counters, block + BLOCK_WARPS) + count_read(t, counters, block + BLOCK_FULL);
 }
 

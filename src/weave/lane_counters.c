@@ -6,15 +6,16 @@
 // repeat a block most often, have registers of 64 bits (loop_counters.c).
 #include "weave/execution_counts.h"
 
-enum { MOST_GROUPS = 16, LANES = 32, NOWHERE = 255 };
+enum { MOST_GROUPS = 16, KINDS = 3, NOWHERE = 255 };
+_Static_assert(COUNT_GROUP == 32 && COUNT_GROUP_SIZE == KINDS * COUNT_GROUP, "one for each lane");
 
 typedef struct CountLanes {
   PtxReg *slot;       // number of this lane; NOWHERE: nothing is to be counted in this launch
   uint32_t first, n;  // counters of blocks: first …
   uint32_t second;    // first instruction of the second body
   // by counter of a block and group of 32 blocks. regs NULL: not used; bodies: those that use it
-  PtxReg *regs[BLOCK_COUNTERS][MOST_GROUPS];
-  unsigned bodies[BLOCK_COUNTERS][MOST_GROUPS];
+  PtxReg *regs[KINDS][MOST_GROUPS];
+  unsigned bodies[KINDS][MOST_GROUPS];
 } CountLanes;
 
 // Needs all threads to end in this function: it must be a kernel, and its calls must return.
@@ -30,7 +31,7 @@ static bool is_possible(const Counting *w) {
 void count_lanes_open(Counting *w, uint32_t first) {
   Body *b = w->body;
   uint32_t n = w->count->ncounters - first;
-  if (!is_possible(w) || n > MOST_GROUPS * LANES * BLOCK_COUNTERS) return;
+  if (!is_possible(w) || n > MOST_GROUPS * COUNT_GROUP_SIZE) return;
   CountLanes *l = w->in_lanes = ARENA_NEW(&b->cfg->arena, CountLanes);
   *l = (CountLanes){.slot = body_reg(b, TYPE_B32), .first = first, .n = n};
   l->second = second_body_first(b);
@@ -44,8 +45,8 @@ void count_lanes_open(Counting *w, uint32_t first) {
 
 PtxReg *count_lanes_register(Counting *w, uint32_t block, uint32_t counter) {
   CountLanes *l = w->in_lanes;
-  uint32_t at = counter - l->first, which = at % BLOCK_COUNTERS,
-           group = at / BLOCK_COUNTERS / LANES;
+  uint32_t at = counter - l->first, which = at % COUNT_GROUP_SIZE / COUNT_GROUP,
+           group = at / COUNT_GROUP_SIZE;
   PtxReg **reg = &l->regs[which][group];
   if (!*reg) {
     *reg = body_reg(w->body, TYPE_B32);
@@ -60,7 +61,7 @@ PtxReg *count_lanes_register(Counting *w, uint32_t block, uint32_t counter) {
 PtxReg *count_lanes_choose(Counting *w, Code *c, uint32_t block, uint32_t counter, PtxReg *mine) {
   const CountLanes *l = w->in_lanes;
   if (!l || counter < l->first || counter >= l->first + l->n) return NULL;
-  uint32_t lane = (counter - l->first) / BLOCK_COUNTERS % LANES;
+  uint32_t lane = (counter - l->first) % COUNT_GROUP;
   EMIT(c, "setp.eq.u32", opd_reg(mine), opd_reg(l->slot), opd_imm(lane));
   return count_lanes_register(w, block, counter);
 }
@@ -71,9 +72,8 @@ static void add_to_memory(Counting *w, Code *c, unsigned body, PtxReg *guard, bo
   PtxReg *any = body_temp(w->body, TYPE_PRED, 0), *wide = body_temp(w->body, TYPE_B64, 0),
          *at = body_temp(w->body, TYPE_B64, 1);
   code_guard(c, NULL, false);
-  EMIT(c, "mad.wide.u32", opd_reg(at), opd_reg(l->slot), opd_imm(8 * BLOCK_COUNTERS),
-       opd_reg(w->counters));
-  for (uint32_t which = 0; which < BLOCK_COUNTERS; which++)
+  EMIT(c, "mad.wide.u32", opd_reg(at), opd_reg(l->slot), opd_imm(8), opd_reg(w->counters));
+  for (uint32_t which = 0; which < KINDS; which++)
     for (uint32_t g = 0; g < MOST_GROUPS; g++) {
       PtxReg *reg = l->regs[which][g];
       if (!reg || !(l->bodies[which][g] & body)) continue;
@@ -84,7 +84,7 @@ static void add_to_memory(Counting *w, Code *c, unsigned body, PtxReg *guard, bo
       else EMIT(c, "setp.ne.u32", opd_reg(any), opd_reg(reg), opd_imm(0));
       EMIT(c, "cvt.u64.u32", opd_reg(wide), opd_reg(reg));
       code_guard(c, any, false);
-      int64_t counter = l->first + (int64_t)g * LANES * BLOCK_COUNTERS + which;
+      int64_t counter = l->first + (int64_t)g * COUNT_GROUP_SIZE + which * COUNT_GROUP;
       EMIT(c, "red.global.add.u64", opd_at(c, opd_reg(at), counter * 8), opd_reg(wide));
     }
   code_guard(c, NULL, false);

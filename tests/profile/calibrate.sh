@@ -14,7 +14,7 @@ check program_given refused "--calibrate needs no program" --calibrate ./program
 check program_missing refused "program is missing"
 command -v nvcc > /dev/null || { echo "skip calibrate: nvcc is not installed"; exit 0; }
 $CC -std=gnu11 -Isrc -o "$d/code" tests/profile/calibrate.c \
-  src/tools/profile/report_calibrate_code.c "$BUILD/obj/libbase.a" -lm -pthread || exit 1
+  src/tools/profile/report_calibrate_code.c "$BUILD"/obj/base/*.o -lm -pthread || exit 1
 "$d/code" > "$d/code.ptx"
 for arch in sm_75 sm_90 sm_120; do
   check "assembles_$arch" ptxas -arch=$arch -o "$d/code.cubin" "$d/code.ptx"

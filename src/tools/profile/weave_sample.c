@@ -1,6 +1,6 @@
-// Samples requests on a GPU: calls the device code of probe.c for all of the first SAMPLE_AFTER
-// requests of a multiprocessor, then at random for one in 32, after SAMPLE_LESS_AFTER for one in
-// 64. The samples count for all. The virtual device measures every request.
+// Samples requests on a GPU: calls the device code of probe.c for all of the first requests of a
+// multiprocessor, then at random for fewer and fewer (SAMPLE_LEVELS). The samples count for all.
+// The virtual device measures every request.
 //
 // Accesses of blocks that run together share a decision: a load and a read of the clock for each of
 // many short blocks would cost more than the blocks.
@@ -79,13 +79,13 @@ PtxOperand sample_request(Profiling *w, Code *c, uint32_t bytes) {
   return opd_reg(request);
 }
 
+static const struct { uint32_t after, shift; } levels[] = SAMPLE_LEVELS;
+
 // Stores new odds once there were enough requests.
-static void lower_odds(Profiling *w, Code *c, uint32_t word, PtxReg *n, unsigned level) {
+static void lower_odds(Profiling *w, Code *c, uint32_t word, PtxReg *n, size_t level) {
   PtxReg *enough = body_temp(w->body, TYPE_PRED, 2), *odds = body_temp(w->body, TYPE_B32, 3);
-  uint32_t shift = level ? SAMPLE_LESS_SHIFT : SAMPLE_SHIFT;
-  EMIT(c, "setp.ge.u64", opd_reg(enough), opd_reg(n),
-       opd_imm(level ? SAMPLE_LESS_AFTER : SAMPLE_AFTER));
-  EMIT(c, "mov.u32", opd_reg(odds), opd_imm((int32_t)SAMPLE_ODDS(shift)));
+  EMIT(c, "setp.ge.u64", opd_reg(enough), opd_reg(n), opd_imm(levels[level].after));
+  EMIT(c, "mov.u32", opd_reg(odds), opd_imm((int32_t)SAMPLE_ODDS(levels[level].shift)));
   code_guard(c, enough, false);
   EMIT(c, "st.global.u32", opd_at(c, opd_reg(w->counting->counters), word * 4ll), opd_reg(odds));
   code_guard(c, NULL, false);
@@ -96,12 +96,11 @@ void sample_count(Profiling *w, Code *c, uint32_t word, uint32_t slot) {
   PtxReg *asks = body_temp(b, TYPE_PRED, 2), *n = body_temp(b, TYPE_B64, 2);
   code_guard(c, NULL, false);
   EMIT(c, "setp.lt.u32", opd_reg(asks), opd_reg(w->odds),
-       opd_imm((int32_t)SAMPLE_ODDS(SAMPLE_LESS_SHIFT)));
+       opd_imm((int32_t)SAMPLE_ODDS(levels[ARRAY_LEN(levels) - 1].shift)));
   EMIT(c, "mov.u64", opd_reg(n), opd_imm(0));
   code_guard(c, asks, false);
   EMIT(c, "ld.volatile.global.u64", opd_reg(n),
        opd_at(c, opd_reg(w->counting->counters), (slot + SLOT_REQUESTS) * 8ll));
   code_guard(c, NULL, false);
-  lower_odds(w, c, word, n, 0);
-  lower_odds(w, c, word, n, 1);
+  for (size_t i = 0; i < ARRAY_LEN(levels); i++) lower_odds(w, c, word, n, i);
 }
