@@ -28,8 +28,6 @@ enum {
 // On a GPU, only the first requests of an access on a multiprocessor are all measured. Later ones
 // are sampled at random; each sampled request adds 1 << shift times its values. SAMPLE_ODDS: a
 // random number below it skips the request; 0, the initial value of memory: none is skipped.
-// After so many requests, one in 1 << shift is measured.
-#define SAMPLE_LEVELS {{256, 5}, {4096, 6}, {32768, 8}}
 #define SAMPLE_ODDS(shift) (0u - (1u << (32 - (shift))))
 #define SAMPLE_HASH 0x9e3779b1u  // times the clock: a random number
 // The argument of a probe: a request's bytes, and by how many bits to shift its values.

@@ -1,5 +1,5 @@
 // Samples requests on a GPU: calls the device code of probe.c for all of the first requests of a
-// multiprocessor, then at random for fewer and fewer (SAMPLE_LEVELS). The samples count for all.
+// multiprocessor, then at random for fewer and fewer (`levels`). The samples count for all.
 // The virtual device measures every request.
 //
 // Accesses of blocks that run together share a decision: a load and a read of the clock for each of
@@ -79,7 +79,8 @@ PtxOperand sample_request(Profiling *w, Code *c, uint32_t bytes) {
   return opd_reg(request);
 }
 
-static const struct { uint32_t after, shift; } levels[] = SAMPLE_LEVELS;
+// After so many requests, one in 1 << shift is measured.
+static const struct { uint32_t after, shift; } levels[] = {{256, 5}, {4096, 6}, {32768, 8}};
 
 // Stores new odds once there were enough requests.
 static void lower_odds(Profiling *w, Code *c, uint32_t word, PtxReg *n, size_t level) {
