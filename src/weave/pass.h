@@ -281,6 +281,10 @@ static inline PtxOperand opd_reg(PtxReg *r) { return (PtxOperand){.kind = OPD_RE
 static inline PtxOperand opd_not(PtxReg *r) {
   return (PtxOperand){.kind = OPD_REG, .reg = r, .negated = true};
 }
+// The predicate under which an instruction runs, as an operand.
+static inline PtxOperand opd_guard(const PtxInstr *in) {
+  return in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard);
+}
 static inline PtxOperand opd_imm(int64_t v) { return (PtxOperand){.kind = OPD_INT, .imm = v}; }
 static inline PtxOperand opd_sreg(PtxSreg s, PtxSelector sel) {
   return (PtxOperand){.kind = OPD_SREG, .sreg = s, .selector = sel};

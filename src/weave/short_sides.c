@@ -113,8 +113,7 @@ void short_sides_count(Counting *w, uint32_t block, PtxReg *lanes) {
   code_guard(c, NULL, false);
   EMIT(c, "setp.ne.u32", opd_reg(fewer), opd_reg(lanes), opd_imm(-1));
   code_branch(c, fewer, false, out);
-  EMIT(c, "vote.sync.ballot.b32", opd_reg(taken),
-       in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard), opd_imm(-1));
+  EMIT(c, "vote.sync.ballot.b32", opd_reg(taken), opd_guard(in), opd_imm(-1));
   bool sides[2];
   for (uint32_t s = 0; s < 2; s++) sides[s] = w->sides[at->succ[s]].of == block;
   if (sides[0]) count_side(w, c, at->succ[0], taken);

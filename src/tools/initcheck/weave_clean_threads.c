@@ -114,8 +114,7 @@ static PtxReg *in_of(const InitClean *z, unsigned g) {
 // in = guard && x < size
 static void test_inside(Code *c, const PtxInstr *i, bool wide, PtxReg *in, PtxReg *x,
                         PtxReg *size) {
-  PtxOperand guard = i->guard ? i->guard_negated ? opd_not(i->guard) : opd_reg(i->guard)
-                              : (PtxOperand){0};
+  PtxOperand guard = i->guard ? opd_guard(i) : (PtxOperand){0};
   if (i->guard)
     EMIT(c, wide ? "setp.lt.and.u64" : "setp.lt.and.u32", opd_reg(in), opd_reg(x), opd_reg(size),
          guard);

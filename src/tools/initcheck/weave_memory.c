@@ -31,9 +31,7 @@ static PtxReg *pred(Access *a, unsigned n) { return body_temp(a->k->body, TYPE_P
 // in = guard && off < size
 static void test_inside(Access *a, Code *c, PtxReg *in, PtxOperand size) {
   const PtxInstr *i = a->in;
-  if (i->guard)
-    EMIT(c, "setp.lt.and.u64", opd_reg(in), opd_reg(a->off), size,
-         i->guard_negated ? opd_not(i->guard) : opd_reg(i->guard));
+  if (i->guard) EMIT(c, "setp.lt.and.u64", opd_reg(in), opd_reg(a->off), size, opd_guard(i));
   else EMIT(c, "setp.lt.u64", opd_reg(in), opd_reg(a->off), size);
 }
 
@@ -528,7 +526,7 @@ void init_test_access(InitCheck *k, Code *c, uint32_t i, PtxReg *all, bool is_we
   if (a.place.kind == PLACE_LOOKUP) {  // if it is elsewhere, the exact code looks it up
     if (in->guard)
       EMIT(c, "setp.ge.and.u64", opd_reg(miss), opd_reg(a.off), opd_reg(k->cache_size),
-           in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));
+           opd_guard(in));
     else EMIT(c, "setp.ge.u64", opd_reg(miss), opd_reg(a.off), opd_reg(k->cache_size));
     EMIT(c, "selp.b32", opd_reg(all), opd_imm(0), opd_reg(all), opd_reg(miss));
     EMIT(c, "setp.ne.and.u64", opd_reg(inside), opd_reg(k->cache_shadow), opd_imm(0),

@@ -15,7 +15,7 @@ static void report_if_bad(InitCheck *k, uint32_t i, PtxReg *shadow, unsigned wha
     if (wide) EMIT(hot, "setp.ne.u64", opd_reg(bad), opd_reg(shadow), opd_imm(0));
     else EMIT(hot, "setp.ne.u32", opd_reg(bad), opd_reg(shadow), opd_imm(0));
   } else {
-    PtxOperand guard = in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard);
+    PtxOperand guard = opd_guard(in);
     if (wide) EMIT(hot, "setp.ne.and.u64", opd_reg(bad), opd_reg(shadow), opd_imm(0), guard);
     else EMIT(hot, "setp.ne.and.u32", opd_reg(bad), opd_reg(shadow), opd_imm(0), guard);
   }

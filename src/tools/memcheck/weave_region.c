@@ -213,7 +213,7 @@ static void emit_access(Weaver *w, Code *code, const PtxInstr *in, unsigned bit)
     memcheck_zero(code, (PtxInstr *)in);
     EMIT(code, "setp.eq.u32", opd_reg(runs), opd_reg(word), opd_imm(0));
   } else if (in->guard) {
-    PtxOperand guard = in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard);
+    PtxOperand guard = opd_guard(in);
     EMIT(code, "setp.ne.and.u32", opd_reg(not ), opd_reg(word), opd_imm(0), guard);
     EMIT(code, "setp.eq.and.u32", opd_reg(runs), opd_reg(word), opd_imm(0), guard);
   } else {

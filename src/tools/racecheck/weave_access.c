@@ -35,9 +35,7 @@ static void find_address(Emit *e, Code *c, PtxReg *to) {
 // in = guard && off < size
 static void test_inside(Emit *e, Code *c, PtxReg *in, PtxOperand size) {
   const PtxInstr *i = e->in;
-  if (i->guard)
-    EMIT(c, "setp.lt.and.u64", opd_reg(in), opd_reg(e->off), size,
-         i->guard_negated ? opd_not(i->guard) : opd_reg(i->guard));
+  if (i->guard) EMIT(c, "setp.lt.and.u64", opd_reg(in), opd_reg(e->off), size, opd_guard(i));
   else EMIT(c, "setp.lt.u64", opd_reg(in), opd_reg(e->off), size);
 }
 
@@ -130,8 +128,7 @@ static void go_to_cluster(Emit *e, Code *hot, Code *cold) {
   const PtxInstr *in = e->in;
   RACE_LOAD(e->k, hot, stride, shared_stride);
   if (in->guard)
-    EMIT(hot, "setp.ne.and.u32", opd_reg(some), opd_reg(stride), opd_imm(0),
-         in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));
+    EMIT(hot, "setp.ne.and.u32", opd_reg(some), opd_reg(stride), opd_imm(0), opd_guard(in));
   else EMIT(hot, "setp.ne.u32", opd_reg(some), opd_reg(stride), opd_imm(0));
   code_branch(hot, some, false, e->slow);
   code_label(cold, e->slow);

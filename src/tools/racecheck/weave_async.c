@@ -155,8 +155,7 @@ static void global_range(RaceCheck *k, const RaceAccess *a) {
   uint32_t what = TILE | (a->flags & 7) << WG_RACE_ACCESS_FLAGS_AT |
                   a->site << WG_RACE_ACCESS_SITE_AT;
   if (in->guard)
-    EMIT(hot, "setp.ne.and.u64", opd_reg(some), opd_reg(k->me), opd_imm(0),
-         in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));
+    EMIT(hot, "setp.ne.and.u64", opd_reg(some), opd_reg(k->me), opd_imm(0), opd_guard(in));
   else EMIT(hot, "setp.ne.u64", opd_reg(some), opd_reg(k->me), opd_imm(0));
   code_branch(hot, some, false, slow);
   code_label(hot, back);
@@ -199,8 +198,7 @@ void race_range(RaceCheck *k, const RaceAccess *a) {
                   (a->flags & 7) << WG_RACE_ACCESS_FLAGS_AT | a->site << WG_RACE_ACCESS_SITE_AT;
   RACE_LOAD(k, hot, stride, shared_stride);
   if (in->guard)
-    EMIT(hot, "setp.ne.and.u32", opd_reg(some), opd_reg(stride), opd_imm(0),
-         in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));
+    EMIT(hot, "setp.ne.and.u32", opd_reg(some), opd_reg(stride), opd_imm(0), opd_guard(in));
   else EMIT(hot, "setp.ne.u32", opd_reg(some), opd_reg(stride), opd_imm(0));
   code_branch(hot, some, false, slow);
   code_label(hot, back);

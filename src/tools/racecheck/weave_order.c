@@ -38,9 +38,7 @@ static void count_barrier_in(RaceCheck *k, uint32_t i, PtxReg *me) {
   code_guard(c, NULL, false);
   RACE_LOAD(k, c, all, barriers);
   EMIT(c, "and.b64", opd_reg(t), opd_reg(me), opd_reg(all));
-  if (in->guard)
-    EMIT(c, "setp.ne.and.u64", opd_reg(more), opd_reg(t), opd_reg(all),
-         in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));
+  if (in->guard) EMIT(c, "setp.ne.and.u64", opd_reg(more), opd_reg(t), opd_reg(all), opd_guard(in));
   else EMIT(c, "setp.ne.u64", opd_reg(more), opd_reg(t), opd_reg(all));
   if (k->has_syncs) {
     RACE_LOAD(k, c, t, syncs);

@@ -70,8 +70,7 @@ Code *synccheck_where_few(Sync *s, uint32_t i, PtxLabel **back) {
   EMIT(c, "activemask.b32", opd_reg(lanes));
   code_guard(c, NULL, false);
   if (in->guard)
-    EMIT(c, "setp.ne.and.u32", opd_reg(few), opd_reg(lanes), opd_imm(-1),
-         in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));
+    EMIT(c, "setp.ne.and.u32", opd_reg(few), opd_reg(lanes), opd_imm(-1), opd_guard(in));
   else EMIT(c, "setp.ne.u32", opd_reg(few), opd_reg(lanes), opd_imm(-1));
   code_branch(c, few, false, rare);
   code_label(c, *back);
@@ -133,9 +132,7 @@ static void test_count(Sync *s, uint32_t i, const PtxInstr *in, const PtxOperand
   EMIT(c, "or.pred", opd_reg(bad), opd_reg(bad), opd_reg(odd));
   EMIT(c, "setp.eq.u32", opd_reg(odd), opd_reg(n), opd_imm(0));
   EMIT(c, "or.pred", opd_reg(bad), opd_reg(bad), opd_reg(odd));
-  if (in->guard)
-    EMIT(c, "and.pred", opd_reg(bad), opd_reg(bad),
-         in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));
+  if (in->guard) EMIT(c, "and.pred", opd_reg(bad), opd_reg(bad), opd_guard(in));
   code_guard(c, bad, false);
   EMIT(c, "cvt.u64.u32", opd_reg(value), opd_reg(n));
   EMIT(c, "cvt.u64.u32", opd_reg(wide), opd_reg(threads));
@@ -290,8 +287,7 @@ static void test_grid_barriers(Sync *s) {
     record_load(c, flags, offsetof(WgLaunch, flags));
     EMIT(c, "and.b32", opd_reg(flags), opd_reg(flags), opd_imm(WG_LAUNCH_COOPERATIVE));
     if (in->guard)
-      EMIT(c, "setp.eq.and.u32", opd_reg(bad), opd_reg(flags), opd_imm(0),
-           in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));
+      EMIT(c, "setp.eq.and.u32", opd_reg(bad), opd_reg(flags), opd_imm(0), opd_guard(in));
     else EMIT(c, "setp.eq.u32", opd_reg(bad), opd_reg(flags), opd_imm(0));
     code_guard(c, bad, false);
     code_report(c, &(CodeReport){.site = program_site(b->program, b, in),

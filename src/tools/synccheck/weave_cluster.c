@@ -8,7 +8,7 @@ static void test_turn(Sync *s, uint32_t i, PtxReg *arrived) {
   bool waits = ptx_has(in, MOD_WAIT);
   Code *c = body_before(b, i);
   PtxReg *bad = body_temp(b, TYPE_PRED, 0);
-  PtxOperand guard = in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard);
+  PtxOperand guard = opd_guard(in);
   if (in->guard) EMIT(c, "setp.ne.and.u32", opd_reg(bad), opd_reg(arrived), opd_imm(waits), guard);
   else EMIT(c, "setp.ne.u32", opd_reg(bad), opd_reg(arrived), opd_imm(waits));
   code_guard(c, bad, false);

@@ -63,9 +63,7 @@ static void test_named(Sync *s, uint32_t i, const PtxInstr *in, const PtxOperand
   PtxReg *value = body_temp(b, TYPE_B64, 0), *high = body_temp(b, TYPE_B64, 1);
   EMIT(c, "mov.u32", opd_reg(own), opd_sreg(SREG_LANEMASK_EQ, SEL_NONE));
   EMIT(c, "and.b32", opd_reg(own), opd_reg(own), *mask);
-  if (in->guard)
-    EMIT(c, "setp.eq.and.u32", opd_reg(bad), opd_reg(own), opd_imm(0),
-         in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));
+  if (in->guard) EMIT(c, "setp.eq.and.u32", opd_reg(bad), opd_reg(own), opd_imm(0), opd_guard(in));
   else EMIT(c, "setp.eq.u32", opd_reg(bad), opd_reg(own), opd_imm(0));
   Code *cold = body_cold(b);
   PtxLabel *rare = body_label(b), *back = body_label(b);
@@ -108,8 +106,7 @@ static void test_present(Sync *s, uint32_t i, const PtxInstr *in, const PtxOpera
   EMIT(c, "not.b32", opd_reg(absent), opd_reg(lanes));
   EMIT(c, "and.b32", opd_reg(absent), opd_reg(absent), *mask);
   if (in->guard)
-    EMIT(c, "setp.ne.and.u32", opd_reg(few), opd_reg(absent), opd_imm(0),
-         in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));
+    EMIT(c, "setp.ne.and.u32", opd_reg(few), opd_reg(absent), opd_imm(0), opd_guard(in));
   else EMIT(c, "setp.ne.u32", opd_reg(few), opd_reg(absent), opd_imm(0));
   code_branch(c, few, false, rare);
   code_label(c, back);
