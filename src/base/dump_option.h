@@ -1,4 +1,4 @@
-// What --dump-buffers asks for: FOLDER[,word…], read alike by the command and in the program.
+// Parses the value of --dump-buffers, FOLDER[,word…], in the command and in the program.
 #ifndef WG_DUMP_OPTION_H
 #define WG_DUMP_OPTION_H
 

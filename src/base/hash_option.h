@@ -1,5 +1,5 @@
-// What --hash asks for, read alike by the command and in the program, and the word for launches
-// that it leaves out.
+// Parses the value of --hash, in the command and in the program; the word for launches that it
+// leaves out.
 #ifndef WG_HASH_OPTION_H
 #define WG_HASH_OPTION_H
 

@@ -1,4 +1,4 @@
-// options: what the user asked for, from the command line or the environment. The command and the
+// options: the user's options, from the command line or the environment. The command and the
 // library inside the program use the same table and the same checks: `warpgrind --seed=3 ./app`
 // passes WARPGRIND_SEED=3.
 #ifndef WG_OPTIONS_H

@@ -1,5 +1,5 @@
-// runstats: the numbers of a run, counted inside the program and read by the `warpgrind` command
-// after it has ended.
+// runstats: the statistics of a run, counted inside the program and read by the `warpgrind` command
+// after the program has ended.
 //
 // The command creates one page of shared memory and passes its name in WARPGRIND_STATS; every
 // process of the run that loads the library maps it. The page belongs to the command, so the

@@ -1,4 +1,4 @@
-// The command's side: makes memory files, and a thread that hands their descriptors to processes
+// The command's side: makes memory files, and a thread that passes their descriptors to processes
 // that know the token.
 #define _GNU_SOURCE
 

@@ -1,5 +1,5 @@
-// Has XLA (JAX) write its optimised programs to a folder of this run: they say which lines of
-// Python a kernel was made from (where/hlo.c). XLA makes the folder, and we remove it.
+// Makes XLA (JAX) write its optimised programs to a folder of this run: they have the Python lines
+// of each kernel (where/hlo.c). XLA makes the folder, and we remove it.
 #define _GNU_SOURCE
 #include "cli/cli.h"
 

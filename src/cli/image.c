@@ -1,4 +1,4 @@
-// warpgrind image: the CUDA code inside of files.
+// warpgrind image: lists the CUDA code inside of files.
 #include "cli/cli.h"
 #include "image/image.h"
 

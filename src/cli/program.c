@@ -1,4 +1,4 @@
-// Finds the program to start, and our library; says why a program cannot be served.
+// Finds the program to start, and Warpgrind's library; says why a program is not supported.
 #define _GNU_SOURCE
 
 #include "cli/cli.h"

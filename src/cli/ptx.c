@@ -1,5 +1,5 @@
-// warpgrind ptx: parses, verifies and prints PTX text, or the PTX in anything that holds some (a
-// program, a library, a fatbin). --tool prints what runs under that tool.
+// warpgrind ptx: parses, verifies and prints PTX text, or the PTX inside of a program, a library or
+// a fatbin. --tool prints what runs under that tool.
 #include "cli/cli.h"
 #include "cli/ptx_dump.h"
 #include "image/image.h"

@@ -1,5 +1,5 @@
-// warpgrind ptx --dump=LIST: what each stage sees. One function for each stage, in the order the
-// pipeline runs them.
+// warpgrind ptx --dump=LIST: prints the data of each stage. One function for each stage, in the
+// order the pipeline runs them.
 #include "cli/ptx_dump.h"
 
 typedef void DumpFunction(const IrCfg *cfg, Str *out);

@@ -1,5 +1,5 @@
-// What we use of NVIDIA's Sanitizer API. Declarations of our own, after its documentation; its
-// library is opened when a program runs.
+// The part of NVIDIA's Sanitizer API that Warpgrind uses. Declarations of our own, after its
+// documentation; its library is opened when a program runs.
 #ifndef WG_CLOSED_SANITIZER_H
 #define WG_CLOSED_SANITIZER_H
 

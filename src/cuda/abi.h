@@ -1,6 +1,6 @@
-// The binary interface of the CUDA driver library, versions 12 and 13, as far as we serve it: our
-// own declarations, so that Warpgrind builds where no CUDA toolkit is installed.
-// tests/driver/abi_layout.c compares sizes, offsets and values with a toolkit's where there is one.
+// The binary interface of the CUDA driver library, versions 12 and 13, as far as Warpgrind supports
+// it: its own declarations, so that it builds without a CUDA toolkit. tests/driver/abi_layout.c
+// compares sizes, offsets and values with a toolkit's where there is one.
 #ifndef WG_CUDA_ABI_H
 #define WG_CUDA_ABI_H
 

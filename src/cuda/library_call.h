@@ -1,4 +1,4 @@
-// Calls that CUDA's mathematical libraries (src/libraries: cuBLAS, cuFFT …) hand to the virtual
+// Calls that CUDA's mathematical libraries (src/libraries: cuBLAS, cuFFT …) pass to the virtual
 // device. They run in stream order and name the memory that they read and write.
 //
 // The libraries are files of their own and know the driver by one table only, which libcuda.so.1

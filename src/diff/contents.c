@@ -1,5 +1,5 @@
-// Finds what a buffer held after a launch, if that is known: in a file of --dump-buffers, or in
-// what --record kept.
+// Finds the contents of a buffer after a launch, if they are known: in a file of --dump-buffers, or
+// in a recording.
 #include "diff/diff.h"
 
 #include <sys/stat.h>

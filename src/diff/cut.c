@@ -1,6 +1,6 @@
-// Finds up to where a run file has everything: recording may have been cut short (the command or
-// the program was killed, the disk was full, a limit was reached). Launches beyond that point are
-// not compared, and are no difference.
+// Finds the point up to which a run file is complete: recording may have been cut short (the
+// command or the program was killed, the disk was full, a limit was reached). Launches beyond that
+// point are not compared, and are no difference.
 #include "diff/diff.h"
 
 #include "base/hash_option.h"

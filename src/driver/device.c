@@ -1,4 +1,4 @@
-// Devices: how many, what they are called, what they can do.
+// Devices: their number, names and capabilities.
 #include "driver/driver.h"
 
 #include <ctype.h>

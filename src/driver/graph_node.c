@@ -1,4 +1,5 @@
-// Nodes by hand: every kind's parameters become the same Work that streams run; and back again.
+// Nodes that the program adds: converts the parameters of each kind to the Work that streams run,
+// and back.
 #include "driver/driver.h"
 
 static CUresult node_context(CUcontext wish, Context **out) { return context_get(wish, out); }

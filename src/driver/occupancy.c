@@ -1,4 +1,4 @@
-// Occupancy: how many blocks of a kernel a multiprocessor holds, and the questions derived from it.
+// Occupancy: how many blocks of a kernel a multiprocessor holds, and the queries derived from it.
 #include "driver/driver.h"
 
 enum { SHARED_PER_SM = 233472, SHARED_RESERVED = 1024, SHARED_OPTIN = 232448 };

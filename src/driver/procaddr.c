@@ -1,4 +1,4 @@
-// cuGetProcAddress: the newest version of a function that the asker's CUDA version knows, from
+// cuGetProcAddress: the newest version of a function that the caller's CUDA version has, from
 // api.def.
 #include "driver/driver.h"
 

@@ -1,5 +1,5 @@
-// Texture and surface references, the interface before texture objects: module variables that get a
-// texture's handle when a kernel of the module is launched.
+// Texture and surface references, the older interface, before texture objects: module variables
+// that get a texture's handle when a kernel of the module is launched.
 #include "driver/driver.h"
 
 struct TexRef {

@@ -1,8 +1,8 @@
-// Memory as it is before a launch (session_inputs), on a GPU. In the launch's stream a kernel of
-// ours (probe/changed_pages_kernel.cu) hashes the pages that may have changed and copies those that
-// have: to device memory (changed_pages_stage.c) or, when that is full, to a ring in host memory,
-// from which a thread of ours takes them. The stream waits only for that thread, and only while the
-// ring is full; the host never waits for a stream.
+// Keeps the contents of memory before a launch (session_inputs), on a GPU. In the launch's stream a
+// kernel of ours (probe/changed_pages_kernel.cu) hashes the pages that may have changed and copies
+// those that have: to device memory (changed_pages_stage.c) or, when that is full, to a ring in
+// host memory, from which a thread of ours takes them. The stream waits only for that thread, and
+// only while the ring is full; the host never waits for a stream.
 #include "gpu/gpu.h"
 
 #include "gpu/collector.h"

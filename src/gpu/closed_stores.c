@@ -1,4 +1,4 @@
-// What a kernel without PTX stores, read in the machine code of its module.
+// Finds what a kernel without PTX stores, in the machine code of its module.
 #include "gpu/closed.h"
 #include "gpu/modules.h"
 

@@ -1,5 +1,5 @@
-// Takes from an image that the program loads what we need: copies of the PTX that we would use, as
-// it is stored, and a hash of it.
+// Copies the parts of a loaded image that Warpgrind needs: the PTX that it would use, in its stored
+// form, and a hash of it.
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <dlfcn.h>

@@ -1,4 +1,5 @@
-// The driver has taken a copy or set: in stream order it happens now.
+// Called after the driver has accepted a copy or set, which happens at this point of the stream's
+// order.
 #include "gpu/gpu.h"
 
 // An address that the session does not know may be device memory of another process or API.

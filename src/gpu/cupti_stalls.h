@@ -1,5 +1,5 @@
-// What we use of CUPTI's sampling of program counters; our own declarations. Each structure begins
-// with its size, by which CUPTI knows how many fields there are.
+// Warpgrind's own declarations for CUPTI's sampling of program counters. Each structure begins with
+// its size, by which CUPTI knows how many fields there are.
 #ifndef WG_GPU_CUPTI_STALLS_H
 #define WG_GPU_CUPTI_STALLS_H
 

@@ -1,5 +1,5 @@
 // --dump-buffers on a GPU: after the launch, in its stream, buffers are copied to host memory; a
-// thread of ours hands them on when the copies are done.
+// thread of Warpgrind delivers them when the copies are done.
 #include "gpu/gpu.h"
 
 #include <time.h>

@@ -1,6 +1,6 @@
-// From the PTX of a piece to the PTX that runs in its place: parse, verify, contract, instrument,
-// print. With no tool it is only printed again, and what comes out assembles to the same machine
-// code as what went in.
+// Makes the PTX that runs in place of a piece's PTX: parse, verify, contract, instrument, print.
+// With no tool it is only printed again, and what comes out assembles to the same machine code as
+// what went in.
 #include "gpu/modules.h"
 
 #include "ir/ir.h"

@@ -1,6 +1,6 @@
-// A kernel with checks in it must admit the threads and the shared memory of the original and,
-// where blocks may wait for each other, as many blocks at a time. Registers decide that: where the
-// checks need too many, the compiler is given a limit.
+// A kernel with checks must allow the threads and the shared memory of the original and, if blocks
+// may wait for each other, as many blocks at a time. Registers decide that: where the checks need
+// too many, the compiler is given a limit.
 #include "gpu/modules.h"
 
 typedef struct Needs {

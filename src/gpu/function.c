@@ -1,5 +1,5 @@
-// Handles of kernels, and what runs in their place. Every launch looks a handle up here: reading
-// takes no lock.
+// Handles of kernels, and the code that runs in their place. Every launch looks a handle up here:
+// reading takes no lock.
 #include "gpu/closed.h"
 #include "gpu/modules.h"
 

@@ -1,5 +1,5 @@
-// gpu: the real driver, with our wrappers in front of what we need to see. Everything else goes
-// straight to it.
+// gpu: the real driver, with wrappers for the functions that Warpgrind needs to see. Everything
+// else goes straight to it.
 //
 // The program's handles are the real driver's: a module or library is loaded from the image the
 // program gave, untouched, and the program gets that handle. Its kernels are re-emitted through our

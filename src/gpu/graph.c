@@ -1,4 +1,4 @@
-// Kernel nodes of graphs: our code stands in them, the program sees its own handles.
+// Kernel nodes of graphs: they contain Warpgrind's code, and the program sees its own handles.
 #include "gpu/gpu.h"
 
 // --- parameters of the program's nodes: params is a copy, changed to what the driver gets ---

@@ -1,5 +1,5 @@
-// Launches in the way of CUDA 3: shape and parameters are state of the function. The shape is set
-// for both functions, the program's and ours; parameters are kept here as well, to be handed to
+// Launches by the interface of CUDA 3: shape and parameters are state of the function. The shape is
+// set for both functions, the program's and ours; parameters are kept here as well, to be handed to
 // ours together with the added one.
 #include "gpu/gpu.h"
 

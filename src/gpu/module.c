@@ -1,5 +1,5 @@
-// Modules: the original is loaded as the program asked, and we keep what we would need to put our
-// code in its place.
+// Modules: the original is loaded unchanged, and Warpgrind keeps the data it needs to replace the
+// code later.
 #include "gpu/interrupts.h"
 #include "gpu/modules.h"
 

@@ -1,7 +1,7 @@
-// The context of each allocation, and the quarantine: memory that the program has freed and that we
-// have not given back to the driver yet. Like cuMemFree, putting memory there waits for everything
-// that was launched; cuMemFreeAsync waits for nothing, and the memory is given back in the order of
-// its stream.
+// The context of each allocation, and the quarantine: memory that the program has freed, but
+// Warpgrind has not yet returned to the driver. Like cuMemFree, putting memory there waits for
+// everything that was launched; cuMemFreeAsync waits for nothing, and the memory is given back in
+// the order of its stream.
 #include "gpu/gpu.h"
 
 #include <time.h>

@@ -1,5 +1,5 @@
 // Reads device memory in the order of a stream without waiting: the stream copies it to memory of
-// the host, and the bytes are handed over at a later call, or when the context goes.
+// the host, and a later call, or the end of the context, delivers the bytes.
 #include "gpu/gpu.h"
 
 #include <sys/mman.h>

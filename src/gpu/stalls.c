@@ -1,4 +1,4 @@
-// Why warps wait: CUPTI looks at the instruction of some warp every so many cycles, and says what
+// Why warps wait: at a fixed interval of cycles CUPTI samples the instruction of a warp, and what
 // it waits for. The samples of a context are added up by kernel, source line and reason when it
 // ends.
 #define _GNU_SOURCE

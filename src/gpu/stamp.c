@@ -1,7 +1,7 @@
-// Machine code that Triton, JAX or another framework made with the ptxas we put in front of theirs
-// (src/cli/ptxas.c): a variable in it names the PTX text it was made from, which lies in the cache.
-// Without a tool such code runs as it is: it was compiled from re-emitted PTX already. With one,
-// the text is instrumented like any other PTX.
+// Machine code that Triton, JAX or another framework made with Warpgrind's ptxas in front of its
+// own (src/cli/ptxas.c): a variable in the code names its PTX text, which is in the cache. Without
+// a tool such code runs as it is: it was compiled from re-emitted PTX already. With one, the text
+// is instrumented like any other PTX.
 #include "gpu/modules.h"
 
 #define STAMP "__warpgrind_ptx_"

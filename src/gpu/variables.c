@@ -1,5 +1,4 @@
-// Reports a module's variables to the session like other memory: where they are, how large, and
-// their names.
+// Reports a module's variables to the session like other memory: addresses, sizes and names.
 #include "gpu/modules.h"
 
 // Reads what a variable holds before the first kernel runs, in a stream of our own, which nothing

@@ -1,5 +1,5 @@
-// image: what a CUDA program hands to the driver as code: fatbins, cubins, PTX text, and the host
-// files that hold them.
+// image: code that a CUDA program passes to the driver: fatbins, cubins, PTX text, and the host
+// files that contain them.
 //
 // An image is only listed, never copied: entries point into the caller's memory, which must outlive
 // the Image. Every read is checked against the image's end. Where the driver API gives a pointer

@@ -1,4 +1,4 @@
-// The driver API hands over images as bare pointers. Before following a length that an image
+// The driver API passes images as pointers without a size. Before following a length that an image
 // claims, ask the kernel whether that much memory is there at all: a damaged image then is an error
 // and not a crash of the user's process.
 #include <errno.h>

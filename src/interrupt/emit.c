@@ -1,4 +1,4 @@
-// The code that saves a thread and ends it, and the code that brings it back.
+// The code that saves a thread and ends it, and the code that restores it.
 #include "interrupt/stops.h"
 
 enum { ROOM_PAUSE_NS = 5000 };  // between two looks of a thread that waits for memory

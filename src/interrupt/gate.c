@@ -1,5 +1,5 @@
-// A launch asks whether the one before it has really ended (InterruptLaunch.gate_before). If not,
-// all its threads end, and the host launches it again.
+// Tests, on the device, whether the previous launch has really ended (InterruptLaunch.gate_before).
+// If not, all its threads end, and the host launches it again.
 //
 // The kernel loads the gate first, and tests the value only before it does anything that other
 // blocks could see. Meanwhile it computes addresses, reads memory and uses shared memory, so that

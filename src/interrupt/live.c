@@ -1,5 +1,5 @@
-// Which registers a stop saves: those that are live there, less those that the second kernel can
-// compute again from what it is launched with.
+// Which registers a stop saves: those that are live there, except those that the second kernel can
+// compute again from its parameters and thread numbers.
 #include "interrupt/stops.h"
 
 enum { MOST_AGAIN = 6 };  // instructions to compute one register again

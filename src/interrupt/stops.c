@@ -1,5 +1,5 @@
-// Finds the stops of a kernel: calls of interrupts, and where a kernel that has some waits for
-// other threads. What cannot be suspended is refused by name.
+// Finds the stops of a kernel: calls of interrupts, and places where a kernel with such calls waits
+// for other threads. What cannot be suspended is refused by name.
 #define _GNU_SOURCE
 #include "interrupt/stops.h"
 

@@ -1,5 +1,5 @@
-// Which variable a register points to, in code that is not optimised: there values go through local
-// memory, where the analysis of provenance does not follow them.
+// Which variable a register points to, in code that is not optimised: such code keeps values in
+// local memory, where the analysis of provenance does not follow them.
 #include "interrupt/stops.h"
 
 enum { MOST_STEPS = 32 };

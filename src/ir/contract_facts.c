@@ -1,4 +1,4 @@
-// contract_facts: registers whose value is known or sits in the constant bank, as ptxas finds out
+// contract_facts: registers whose value is known or is in the constant bank, as ptxas determines
 // before it fuses.
 #include "ir/contract.h"
 

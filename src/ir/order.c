@@ -1,4 +1,4 @@
-// order: the reverse post-order the virtual device schedules by.
+// order: the reverse post-order by which the virtual device schedules.
 //
 // Any reverse post-order puts a loop's header before the loop and before everything reached from
 // it. Emitting each loop whole at its header's place, inner loops likewise, therefore keeps every

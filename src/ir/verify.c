@@ -1,6 +1,6 @@
-// verify: the flat view and the function it was made from agree. Run after every transformation
-// that changes the PTX, on a freshly built IrCfg; a failure is our own mistake; the message says
-// which rule is broken.
+// verify: checks that the flat view agrees with its function. Run after every transformation that
+// changes the PTX, on a freshly built IrCfg; a failure is our own mistake; the message says which
+// rule is broken.
 #include "ir/ir.h"
 
 typedef struct Verifier {

@@ -1,5 +1,5 @@
 // The library's half of the compiler: starts it at its first use, sends text, receives code, and
-// puts the code into memory that can be executed and not written.
+// puts the code into memory that is executable and not writable.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
-// From clEnqueue… to the device. A command whose events are all submitted is handed to its stream
-// by the thread that enqueues it: host stacks in reports are those of the call. One that waits for
-// a user event, directly or through another command, stays in its queue's list until the event is
-// set.
+// Commands, from clEnqueue… to the device. A command whose events are all submitted is handed to
+// its stream by the thread that enqueues it: host stacks in reports are those of the call. One that
+// waits for a user event, directly or through another command, stays in its queue's list until the
+// event is set.
 #include "opencl/opencl.h"
 
 static pthread_mutex_t ocl_lock = PTHREAD_MUTEX_INITIALIZER;

@@ -1,4 +1,4 @@
-// Contexts: devices and a callback for what goes wrong.
+// Contexts: devices and a callback for errors.
 #include "opencl/opencl.h"
 
 bool ocl_context_has(cl_context c, cl_device_id device) {

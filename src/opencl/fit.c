@@ -1,4 +1,4 @@
-// Turns clang's PTX for OpenCL into what the CUDA driver takes.
+// Changes clang's PTX for OpenCL so that the CUDA driver accepts it.
 //   - A hidden last parameter carries values that CUDA has no register for: offset and size of the
 //     NDRange (OclLaunch). Only a kernel itself can read its parameters, so clang inlines all
 //     functions, and the unused ones are removed here.

@@ -1,4 +1,4 @@
-// Questions about kernels.
+// Queries about kernels.
 #include "opencl/opencl.h"
 
 cl_int clGetKernelInfo(cl_kernel k, cl_kernel_info what, size_t room, void *value, size_t *needed) {

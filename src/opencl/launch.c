@@ -1,5 +1,5 @@
-// clEnqueueNDRangeKernel: an NDRange is one launch, or several where its last work-groups are
-// smaller than the others or there are more of them than a grid has room for.
+// clEnqueueNDRangeKernel: an NDRange is one launch, or several if its last work-groups are smaller
+// than the others or a grid cannot hold all work-groups.
 #include "opencl/transfer.h"
 
 enum { ALIGNMENT_OF_LOCAL = 128 };  // of the largest vector, long16

@@ -1,4 +1,4 @@
-// Programs: source text or an image of ours, and what is known of them.
+// Programs: source text or an image of ours, and facts about them.
 #include "opencl/opencl.h"
 
 void ocl_program_free(void *object) {

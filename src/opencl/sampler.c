@@ -1,5 +1,6 @@
-// Samplers: how an image is read. A kernel gets a number, the same as OpenCL C has for a sampler
-// that it declares itself: bit 0 normalized, 1 to 3 the addressing mode, 4 and 5 the filter.
+// Samplers: addressing and filtering of images. A kernel gets a number, the same as OpenCL C has
+// for a sampler that it declares itself: bit 0 normalized, 1 to 3 the addressing mode, 4 and 5 the
+// filter.
 #include "opencl/opencl.h"
 
 uint64_t ocl_sampler_bits(cl_sampler s) {

@@ -1,4 +1,5 @@
-// LLVM assembly of SPIR, as llvm-spirv makes it, to that of PTX, as clang makes it of OpenCL C.
+// Converts the LLVM assembly that llvm-spirv makes of SPIR-V to the assembly that clang makes of
+// OpenCL C for PTX.
 //   - Address spaces: SPIR's constant 2 and generic 4 become 4 and 0. A cast between spaces that
 //     become one is a bitcast.
 //   - Names of built-ins contain the spaces: …PU3AS2f becomes …PU3AS4f, and U3AS4 is removed.

@@ -1,4 +1,4 @@
-// The program's buffers: where they are, and when they come and go.
+// The program's buffers: their addresses, and when they are created and released.
 #include "opencl_layer/checks.h"
 
 #include <pthread.h>

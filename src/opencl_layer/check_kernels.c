@@ -1,4 +1,4 @@
-// Programs and kernels: beside each there is a second one with checks, made when a kernel is first
+// Programs and kernels: for each one there is a second one with checks, made when a kernel is first
 // enqueued. Arguments are set in both.
 #include "opencl_layer/checks.h"
 

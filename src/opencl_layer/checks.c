@@ -1,4 +1,4 @@
-// Where checks begin: are there tools, and is the platform an installed one?
+// Starts checks if tools run and the platform is an installed one
 #define _GNU_SOURCE
 
 #include "opencl_layer/checks.h"

@@ -1,6 +1,6 @@
-// Commands with their times for the session of the same process: they stand in the run file, and in
-// the timeline of `warpgrind profile`. The session's functions are found by their names: a program
-// that was started without it has only FILE.
+// Commands with their times for the session of the same process: they appear in the run file, and
+// in the timeline of `warpgrind profile`. The session's functions are found by their names: a
+// program that was started without it has only FILE.
 #define _GNU_SOURCE
 
 #include "opencl_layer/times.h"

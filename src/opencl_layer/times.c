@@ -1,5 +1,5 @@
-// Adds profiling that the program did not ask for: every queue gets it, every command gets an
-// event. Events are kept until their command is done; then the four times are read.
+// Enables profiling in every queue, and gives every command an event. Events are kept until their
+// command is done; then the four times are read.
 #include "opencl_layer/times.h"
 
 #include "base/options.h"

@@ -1,5 +1,5 @@
-// The exported functions: each calls the one of the table. A tail call, so that return addresses
-// are the program's.
+// The exported functions: each calls its function in the table. A tail call, so that return
+// addresses are the program's.
 #include "opencl_loader/loader.h"
 
 #define EXPORT __attribute__((visibility("default"))) CL_API_ENTRY

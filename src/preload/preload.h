@@ -1,5 +1,5 @@
-// preload: what libcuda.so.1 does when it is loaded into a program, and where its exported
-// functions lead.
+// preload: what libcuda.so.1 does when it is loaded into a program, and the targets of its exported
+// functions.
 //
 // entry.S has one exported jump for each line of cuda/api.def; table.c has the table they jump
 // through. Until start.c says otherwise every entry leads to the virtual device (src/driver). In

@@ -1,5 +1,5 @@
-// What patches in machine code (src/closed) share with the host: the record of a launch. It lies in
-// device memory, one for each stream, and is filled in the order of the stream.
+// Data that patches in machine code (src/closed) share with the host: the record of a launch. It
+// lies in device memory, one for each stream, and is filled in the order of the stream.
 #ifndef WG_CLOSED_ABI_H
 #define WG_CLOSED_ABI_H
 

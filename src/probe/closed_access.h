@@ -1,5 +1,5 @@
-// One access of machine code that is in none of the launch's windows, as a tool's patch.h sees it
-// on the device.
+// One access of machine code outside of all windows of the launch: the arguments of a tool's
+// patch.h on the device.
 #ifndef WG_PROBE_CLOSED_ACCESS_H
 #define WG_PROBE_CLOSED_ACCESS_H
 

@@ -1,5 +1,5 @@
-// The kernel behind --hash: one launch hashes up to WG_HASH_BUFFERS buffers, in the order of the
-// stream it is put into, and leaves the results in memory of the host.
+// The kernel behind --hash: one launch hashes up to WG_HASH_BUFFERS buffers, in stream order, and
+// writes the results to memory of the host.
 #include "probe/hash_abi.h"
 #include "probe/kernel.h"
 

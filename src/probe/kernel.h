@@ -1,4 +1,4 @@
-// What kernels of our own share (hash_kernel.cu, changed_pages_kernel.cu,
+// Code that Warpgrind's own kernels share (hash_kernel.cu, changed_pages_kernel.cu,
 // *_kernel.cu of tools): compiled by clang to PTX, without any header of CUDA.
 #ifndef WG_PROBE_KERNEL_H
 #define WG_PROBE_KERNEL_H

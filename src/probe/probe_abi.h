@@ -1,5 +1,5 @@
-// Types that device code and host share: the launch record a kernel is given and the channel it
-// reports through. Included by the device-side C of this folder and by the host; fixed sizes, no
+// Types that device code and host share: the launch record of a kernel and the channel through
+// which it reports. Included by the device-side C of this folder and by the host; fixed sizes, no
 // pointers.
 #ifndef WG_PROBE_ABI_H
 #define WG_PROBE_ABI_H

@@ -1,4 +1,4 @@
-// .loc, .file and .section: where the PTX came from.
+// .loc, .file and .section: the source of the PTX.
 #include "ptx/parse.h"
 
 static uint64_t loc_key(uint32_t file, uint32_t line, uint32_t column) {

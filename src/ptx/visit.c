@@ -1,4 +1,4 @@
-// Which registers an instruction reads and writes, and where the labels of a function stand.
+// Which registers an instruction reads and writes, and where the labels of a function are.
 #include "ptx/parse.h"
 
 static void visit_operand(PtxOperand *o, bool is_def, PtxRegVisitor *f, void *ctx) {

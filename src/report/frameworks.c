@@ -1,5 +1,5 @@
-// Stacks of frameworks: dozens of functions between a line of Python and the launch are one line of
-// a report, with the operator that they carry out.
+// Stacks of frameworks: dozens of functions between a line of Python and the launch become one line
+// of a report, with the operator that they execute.
 #include "report/internal.h"
 
 static const struct {

@@ -1,5 +1,5 @@
-// JUnit XML: a suite for each process, a test case for each kernel it launched and one for what the
-// program itself does wrong. A case has at most one failure, since many readers take only one; all
+// JUnit XML: a suite for each process, a test case for each kernel it launched and one for errors
+// of the program itself. A case has at most one failure, since many readers take only one; all
 // findings of the kernel stand in it.
 #include "report/internal.h"
 

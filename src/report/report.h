@@ -1,4 +1,4 @@
-// report: a run as text and as JSON, while it goes on, at its end, or from a run file. Formats:
+// report: a run as text and as JSON, while it runs, at its end, or from a run file. Formats:
 // docs/reports.md.
 #ifndef WG_REPORT_H
 #define WG_REPORT_H

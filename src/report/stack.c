@@ -1,4 +1,4 @@
-// The host stack of a finding, without what lies outside of main.
+// The host stack of a finding, without the frames outside of main.
 #include "report/internal.h"
 
 const RunFrame *report_stack(Run *r, RunStack *s, uint32_t *n) {

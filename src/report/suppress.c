@@ -1,5 +1,4 @@
-// Findings the user does not want to hear of: which entry of a suppression file fits, and an entry
-// for a finding.
+// Suppressed findings: which entry of a suppression file matches, and an entry for a finding.
 #include "report/internal.h"
 
 static bool matches(const char *glob, const char *text) {

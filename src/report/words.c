@@ -1,4 +1,4 @@
-// Words for threads and memory, those of the launch's API.
+// Terms for threads and memory, by the launch's API.
 #include "report/report.h"
 
 const ApiWords *report_words(const RunFinding *f) { return api_words(f->api); }

@@ -1,4 +1,4 @@
-// Proofs for the sources that kept code names (--record=inputs). Such a run has no places of
+// Proofs for the source files named in recorded code (--record=inputs). Such a run has no places of
 // kernels. `expand` adds them, but by then the code's origin can no longer be proved.
 #define _GNU_SOURCE
 #include "run/internal.h"

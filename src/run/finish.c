@@ -1,5 +1,5 @@
-// What a run file holds of a whole run: some of it at once, so that a file whose run was cut short
-// can be used, all of it at the end.
+// Writes the data about a run as a whole to its run file: a part at once, so that the file of a run
+// that was cut short can be used, all of it at the end.
 #include <time.h>
 
 #include "run/internal.h"

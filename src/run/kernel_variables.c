@@ -1,7 +1,7 @@
-// Variables of kernels in shared and local memory: where they lie, from the kernel's PTX; what they
-// are called and their type, from the source that declares them. nvcc keeps neither in PTX: all it
-// has is `.shared .align 4 .b8 _ZZ6reducePfPKfE1s[1024]` and one `.local` array for all variables
-// of a function.
+// Variables of kernels in shared and local memory: their addresses, from the kernel's PTX; their
+// names and types, from the source that declares them. nvcc keeps neither in PTX: all it has is
+// `.shared .align 4 .b8 _ZZ6reducePfPKfE1s[1024]` and one `.local` array for all variables of a
+// function.
 #include "run/declared.h"
 #include "run/frame_variables.h"
 #include "run/internal.h"

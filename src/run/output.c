@@ -1,5 +1,5 @@
-// What -o may replace: nothing, an empty file, or an older run file. Anything else may be the
-// user's work.
+// Tests whether -o may write a file: if it does not exist, is empty, or is an older run file.
+// Anything else may be the user's work.
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-// A little of C++: enough to find a call and its arguments in a line, and to know when that is not
+// Parses enough C++ to find a call and its arguments in a line, and to know when the result is not
 // certain.
 #include "run/source.h"
 

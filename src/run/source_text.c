@@ -1,5 +1,5 @@
-// Keeps the source files of kernels in the run file, compressed, each once: a run can be opened
-// anywhere and shows the lines it was recorded with, even if the files change afterwards.
+// Keeps the source files of kernels in the run file, compressed, each once: the run can be opened
+// anywhere and shows the original lines, even if the files change later.
 #include "run/internal.h"
 
 #include <zstd.h>

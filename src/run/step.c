@@ -1,4 +1,4 @@
-// --record: what happened on the device, in the order the program asked for it.
+// --record: the operations on the device, in the order of the program's calls.
 #include "run/internal.h"
 #include "trace/trace.h"
 

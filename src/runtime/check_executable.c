@@ -1,4 +1,4 @@
-// Reads ELF files just far enough to say whether the CUDA runtime inside can be served. Every
+// Reads ELF files far enough to tell whether Warpgrind can replace the CUDA runtime inside. Every
 // offset in a file is checked: the file may be anything the user typed.
 #include <elf.h>
 #include <fcntl.h>

@@ -1,5 +1,4 @@
-// Kernels as objects: attributes, names, parameters, handles; and occupancy, which is asked of a
-// kernel.
+// Kernels as objects: attributes, names, parameters, handles; and the occupancy of a kernel.
 #include "runtime/internal.h"
 
 #define FIND_KERNEL(func, kernel) \

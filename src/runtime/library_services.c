@@ -1,4 +1,4 @@
-// The table by which the mathematical libraries know the virtual device.
+// The table through which the mathematical libraries use the virtual device.
 #include "driver/driver.h"
 #include "runtime/internal.h"
 

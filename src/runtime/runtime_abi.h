@@ -1,5 +1,5 @@
-// The types of the CUDA runtime API as programs built with toolkits 12 and 13 lay them out in
-// memory, in our own words.
+// Warpgrind's own declarations of the types of the CUDA runtime API, with the memory layouts of
+// toolkits 12 and 13.
 //
 // Enumerations that only travel through an argument or a field are `int` here (same size and
 // passing); named constants exist for the values we look at. tests/runtime/abi_layout.sh compares

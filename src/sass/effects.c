@@ -1,5 +1,5 @@
-// Finds what an instruction reads and writes: operands of the forms that bits 9 to 11 tell,
-// predicates, results.
+// Finds what an instruction reads and writes: operands, whose form is in bits 9 to 11, predicates,
+// results.
 #include "sass/effects.h"
 
 SassEffect sass_effect(const SassInstruction *i) {

@@ -1,4 +1,4 @@
-// What is known of places: reading and writing under guards, conditions, paths that meet.
+// Known values of registers: reads and writes under guards, conditions, paths that merge.
 #include "sass/places.h"
 
 // --- conditions that follow from others ---

@@ -1,6 +1,6 @@
-// sass: the GPU's machine code, read just far enough to know what a kernel stores in global memory:
-// floating-point numbers of which format, and through which of its parameters; and whether the
-// addresses it accesses depend on data. For kernels that have no PTX.
+// sass: reads the GPU's machine code far enough to know what a kernel stores in global memory
+// (floating-point numbers of which format, through which of its parameters), and whether the
+// addresses that it accesses depend on data. For kernels that have no PTX.
 //
 // What a kernel stores is evidence, not proof: values and addresses are followed backwards to the
 // instructions that made them, through moves, choices, shared and local memory. What is said to be

@@ -1,4 +1,4 @@
-// Computes with what is known of registers, one function for each rule. Numbers are computed as the
+// Computes with known values of registers, one function for each rule. Numbers are computed as the
 // GPU does; everything else is a question of kinds.
 #include "sass/values.h"
 

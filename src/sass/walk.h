@@ -1,4 +1,4 @@
-// A walk through a kernel's code that follows what is known of registers. Private to sass/.
+// A walk through a kernel's code that follows the known values of registers. Private to sass/.
 #ifndef WG_SASS_WALK_H
 #define WG_SASS_WALK_H
 

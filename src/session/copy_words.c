@@ -1,4 +1,4 @@
-// Copies of the driver's interface in our words.
+// Converts copies from the driver's interface to Warpgrind's.
 #include "cuda/abi.h"
 #include "session/session.h"
 

@@ -1,4 +1,4 @@
-// Copies that have been done, for tools that look at what they brought to the host.
+// Completed copies, for tools that check the data that they brought to the host.
 #include "session/internal.h"
 #include "tools/tool.h"
 

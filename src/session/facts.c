@@ -1,4 +1,4 @@
-// What the host knows about a kernel's pointer parameters, put into the launch record.
+// Puts the host's facts about a kernel's pointer parameters into the launch record.
 #include "session/internal.h"
 
 bool session_fact_pointer(const WeaveFact *f, const SessionParams *p, uint64_t *pointer) {

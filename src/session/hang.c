@@ -1,5 +1,5 @@
-// A launch that makes no progress becomes one finding: its sentence names the cause, the
-// lines after it list where the warps stand.
+// A launch that makes no progress becomes one finding: its message names the cause, the lines after
+// it list the places of the warps.
 #define _GNU_SOURCE
 #include "session/internal.h"
 

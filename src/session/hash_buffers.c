@@ -1,5 +1,5 @@
-// --hash: hashes of the buffers that launches wrote, made here where device memory is the process's
-// own, else by the device.
+// --hash: hashes of the buffers that launches wrote, made here if device memory is memory of the
+// process, else by the device.
 #include "base/hash_option.h"
 #include "session/written_buffers.h"
 

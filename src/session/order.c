@@ -1,5 +1,5 @@
-// Happens-before order of launches and copies: streams, events, the legacy default stream, and what
-// the host waits for.
+// Happens-before order of launches and copies: streams, events, the legacy default stream, and
+// waits of the host.
 //
 // Each stream has a vector clock. It counts, for every stream, the operations that happen before
 // the next operation of its own stream. Events have a clock, too, and so has the host, whose

@@ -1,5 +1,5 @@
-// C++ names as people write them. The C++ library's own function does it, where that library is
-// installed: it is opened when first needed, so that the command does not depend on it.
+// C++ names, demangled. The C++ library's own function does it, where that library is installed: it
+// is opened when first needed, so that the command does not depend on it.
 #include "symbol/internal.h"
 
 #include <dlfcn.h>

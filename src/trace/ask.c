@@ -1,4 +1,4 @@
-// The plain questions: a thread's operations, an element's, one operation.
+// Simple queries: a thread's operations, an element's operations, one operation.
 #include "trace/reader.h"
 
 void trace_ops_free(TraceOps *o) {

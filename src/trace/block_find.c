@@ -1,5 +1,5 @@
-// Finds the rows of a decoded block that a question is about: few, as a rule. Their values are
-// decoded without those of all others, by the thread that has just unpacked the block.
+// Finds the rows of a decoded block that a query is about; usually few. Their values are decoded
+// without those of all others, by the thread that has just unpacked the block.
 #include "trace/reader.h"
 
 enum { FEW_LANES = 8 };

@@ -1,5 +1,5 @@
-// Raw records of one launch become a chunk: sorted by warp, cut into blocks, with postings and a
-// directory.
+// Makes a chunk from raw records of one launch: sorted by warp, cut into blocks, with postings and
+// a directory.
 #include "trace/internal.h"
 #include "trace/pack.h"
 

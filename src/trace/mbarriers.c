@@ -1,5 +1,5 @@
-// Follows the mbarriers that a warp has seen: which of their phases it knows to be over, and in
-// which phase each of its copies completes. Only what is certain counts.
+// Follows the mbarriers of a warp: which of their phases it knows to be complete, and in which
+// phase each of its copies completes. Only what is certain counts.
 //
 // Phases are counted from 0; of each only the parity is recorded. A thread that waits for a parity
 // knows that a phase of that parity is over, at least the next one after those it knew of. A thread

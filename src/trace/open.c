@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-// Opens a recording: reads steps, launches, chunks and sites; blocks are read when a question needs
+// Opens a recording: reads steps, launches, chunks and sites; blocks are read when a query needs
 // them.
 #include <malloc.h>
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-// Decides whether anything orders two accesses of a launch: for few pairs. races.c looks at all of
+// Decides whether two accesses of a launch are ordered, for few pairs. races.c looks at all of
 // them.
 #include "trace/races.h"
 

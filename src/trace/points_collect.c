@@ -1,4 +1,4 @@
-// Collects all points of a part at once, for questions about whole pieces of memory: most of a part
+// Collects all points of a part at once, for queries about whole pieces of memory: most of a part
 // touches them, and one point after the other (points_next) would cost several times as much.
 #include "trace/internal.h"
 

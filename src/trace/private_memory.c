@@ -1,5 +1,6 @@
 // Shared memory of one block and local memory of one thread: operations on some of its bytes, in
-// the order of the block's barriers, and what it holds at the end of a phase between two of them.
+// the order of the block's barriers, and its contents at the end of each interval between two
+// barriers.
 #include "trace/reader.h"
 
 enum { HITS_MOST = 1 << 18 };

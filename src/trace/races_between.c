@@ -1,5 +1,4 @@
-// Races between steps that nothing orders: two launches, a launch and a copy or set, or two of
-// these.
+// Races between unordered steps: two launches, a launch and a copy or set, or two copies or sets.
 #include "trace/races.h"
 
 // a step is compared with at most so many unordered steps that touch the same bytes, the latest of

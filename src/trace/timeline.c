@@ -1,4 +1,5 @@
-// Barriers a warp has passed, and what else may order its rows against those of other warps.
+// Barriers that a warp has passed, and other facts that may order its rows with those of other
+// warps.
 #include "trace/reader.h"
 
 // A kind of order that the switch below leaves out does not compile.

@@ -1,4 +1,4 @@
-// Finds what nothing wrote to: one bit for each byte, a slice of the allocation at a time.
+// Finds bytes that were never written: one bit for each byte, a slice of the allocation at a time.
 #include "trace/reader.h"
 
 static const uint64_t SLICE = 64ull << 20;

@@ -1,4 +1,4 @@
-// The words of a block: which of a row's words are given, and the given words. The writer's words
+// The words of a block: which of a row's words are stored, and the stored words. The writer's words
 // and table are as records have them, ^ WG_TRACE_KEY.
 #include "trace/predict.h"
 

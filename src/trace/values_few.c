@@ -1,6 +1,6 @@
-// Decodes words of few rows of a block, without those of all others. A word is given, or it is what
-// the table held: what the last earlier row that touched its slot left there. Writer and reader of
-// whole blocks are in values.c.
+// Decodes the words of a few rows of a block, without those of the other rows. A word is given, or
+// it is what the table held: what the last earlier row that touched its slot left there. Writer and
+// reader of whole blocks are in values.c.
 #include "trace/predict.h"
 
 // ROWS_LOOKED_AT: after this many times the rows of the block, decoding all words is cheaper

@@ -1,5 +1,5 @@
-// Questions as tables with arguments: SELECT * FROM writer(12345, 3). A question is answered when
-// its rows are first wanted.
+// Queries as tables with arguments: SELECT * FROM writer(12345, 3). A question is answered when its
+// rows are first wanted.
 #include "trace/vtab.h"
 
 typedef struct Question {

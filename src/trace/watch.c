@@ -1,4 +1,4 @@
-// Values of wg_watch and wg_record: what every thread of a launch said at a site.
+// Values of wg_watch and wg_record: the values that the threads of a launch recorded at a site.
 #include "trace/reader.h"
 
 typedef struct Visit {

@@ -1,4 +1,4 @@
-// Gathers the writes of launches to the bytes that a write wrote: once, for all reads that may have
+// Gathers the writes of launches to the bytes of a given write: once, for all reads that may have
 // seen it.
 #include "trace/reader.h"
 

@@ -1,5 +1,5 @@
-// alloca, stacksave, stackrestore: memory behind the locals of the running frame, for each lane its
-// own amount.
+// alloca, stacksave, stackrestore: memory after the locals of the running frame, with an amount of
+// its own for each lane.
 #include "vgpu/exec_memory.h"
 #include "vgpu/core.h"
 

@@ -1,4 +1,4 @@
-// txq, suq, istypep: what a texture or surface is.
+// txq, suq, istypep: properties of a texture or surface.
 #include "vgpu/exec_texture.h"
 
 typedef struct QueryDesc {

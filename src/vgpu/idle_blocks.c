@@ -1,4 +1,4 @@
-// Finds the blocks of a large grid that do nothing, so that they need not run: `if (i < n)` in a
+// Finds the blocks of a large grid that have no effect and need not run, as with `if (i < n)` in a
 // grid far larger than n.
 //
 // The kernel's code is executed on intervals: block indices in a box of the grid, all thread

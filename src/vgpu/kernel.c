@@ -1,5 +1,5 @@
-// A kernel made ready: the functions it can reach, where their shared and local variables lie,
-// their decoded code.
+// Prepares a kernel: the functions that it can reach, the addresses of their shared and local
+// variables, their decoded code.
 #include "vgpu/core.h"
 
 enum { MOST_SHARED = 16 << 20 };  // bytes of static shared memory that are laid out at all

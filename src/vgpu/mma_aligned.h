@@ -1,7 +1,7 @@
 // Sums of products as tensor cores make them (measured on an H200, docs/semantics.md): up to 16
-// products and the accumulator are aligned to the largest exponent among them, each is cut to 25
-// bits after that exponent's, the sum is exact, and the result is cut to a float. A product's
-// exponent is the sum of its factors', before normalizing.
+// products and the accumulator are aligned to the largest exponent among them, each is truncated to
+// 25 bits after that exponent's, the sum is exact, and the result is truncated to a float. A
+// product's exponent is the sum of its factors', before normalizing.
 #ifndef WG_VGPU_MMA_ALIGNED_H
 #define WG_VGPU_MMA_ALIGNED_H
 

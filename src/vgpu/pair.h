@@ -1,4 +1,4 @@
-// 16 bytes read or written in one piece, as a GPU does for aligned vectors: CUB's blocks hand a
+// 16 bytes read or written in one piece, as a GPU does for aligned vectors: CUB's blocks pass a
 // status and a value to each other in one such access (HeCBench's rle). Both ways write the memory,
 // so it must be writable; nothing is locked, since an access may end in a fault.
 #ifndef WG_VGPU_PAIR_H

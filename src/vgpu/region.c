@@ -1,5 +1,5 @@
 // Compiled code behind the interpreter: the places where a warp may enter it, when a function is
-// compiled, and what becomes of the result.
+// compiled, and how the result is installed.
 //
 // With --jit=always a function is compiled when a warp first comes by. With auto this happens in
 // the background while the interpreter goes on: after some entries code of an earlier run is taken

@@ -1,7 +1,7 @@
-// Blocks that run only where a tool looks closer: probes are called there, behind a branch that the
-// tool has put into the kernel. They are not compiled, and what they do to registers is not looked
-// at, so the rest of the kernel is compiled as if they were not there. A warp that goes through one
-// is interpreted until the next head, where its registers are tested as always.
+// Blocks that run only after a tool's quick test has failed: they call probes, after a branch that
+// the tool has put into the kernel. They are not compiled, and what they do to registers is not
+// looked at, so the rest of the kernel is compiled as if they were not there. A warp that goes
+// through one is interpreted until the next head, where its registers are tested as always.
 #include "vgpu/region.h"
 
 uint32_t region_number(const Region *r, const PtxInstr *in) {

@@ -1,5 +1,5 @@
 // Loads and stores of a compiled function at addresses that each lane computes: all addresses are
-// looked at together, then each lane's element is fetched or put. Anything unusual (a lane outside
+// tested together, then each lane's element is loaded or stored. Anything unusual (a lane outside
 // of the window, misaligned, host memory) goes to the execute function.
 #include "vgpu/region_lanes.h"
 

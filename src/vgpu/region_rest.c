@@ -1,5 +1,5 @@
-// Lists the instructions of a function that are not compiled, for -v: those that are called, and
-// those at which the interpreter goes on, most frequent first.
+// Lists the instructions of a function that are not compiled, for -v: those whose execute functions
+// are called, and those at which the interpreter continues, most frequent first.
 #include "vgpu/region.h"
 
 enum { MOST_KINDS = 64, MOST_NAMED = 12 };

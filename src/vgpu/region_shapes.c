@@ -1,5 +1,5 @@
-// Which instructions the compiler knows, and what they do to values that are the same or linear
-// over the lanes of a warp.
+// The instructions that the compiler supports, and their effect on values that are the same or
+// linear over the lanes of a warp.
 #include "vgpu/region.h"
 
 PtxType region_type(const PtxInstr *in) {

@@ -1,5 +1,5 @@
-// The LLVM text of a whole function: where it is entered, its instructions in the order of the
-// decoded code, and where it is left.
+// The LLVM text of a whole function: its entrances, its instructions in the order of the decoded
+// code, and its exits.
 #include "vgpu/region.h"
 
 enum { MOST_INSTS = 6000, MOST_TEXT = 24 << 20 };

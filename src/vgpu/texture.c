@@ -1,4 +1,4 @@
-// Texture and surface handles: an index in a table, never reused while the process lives.
+// Texture and surface handles: an index in a table, never reused while the process runs.
 #include <pthread.h>
 
 #include "vgpu/core.h"

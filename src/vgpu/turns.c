@@ -1,5 +1,5 @@
-// Blocks that compiled code runs as a whole (region_block.c): what the engine prepares for them,
-// and how it goes on with a block that the code has left.
+// Blocks that compiled code runs as a whole (region_block.c): prepares them for the code, and
+// continues a block that the code has left.
 #include "vgpu/core.h"
 
 static const uint64_t LONGEST_NS = 20000000;  // then the engine takes the block over

@@ -1,5 +1,5 @@
-// The inside of the virtual device: decoded instructions, warps, fragments, blocks, and how an
-// instruction family plugs in.
+// The inside of the virtual device: decoded instructions, warps, fragments, blocks, and the
+// interface of an instruction family.
 //
 // Registers of a warp are structure-of-arrays: a slot is 32 lanes of one register, so that an
 // execute function is a loop over 32 elements the compiler vectorizes. A predicate slot is one

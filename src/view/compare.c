@@ -1,4 +1,4 @@
-// Two runs: which launches differ, and in which buffers (diff/), looked for while the page is open.
+// Two runs: which launches differ, and in which buffers (diff/), searched while the page is open.
 #include "view/server.h"
 
 #include "diff/diff.h"

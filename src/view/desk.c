@@ -1,5 +1,5 @@
-// A run file, open for questions (run/open.c). Every statement has a time limit, and numbers from
-// the file are only used as numbers.
+// A run file, open for queries (run/open.c). Every statement has a time limit, and numbers from the
+// file are only used as numbers.
 #include "view/internal.h"
 
 #include <errno.h>

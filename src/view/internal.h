@@ -1,5 +1,5 @@
-// Inside view/. A request goes to a function of an endpoint (endpoints.def), which asks a desk: the
-// run file, open for one question at a time.
+// Inside view/. A request goes to a function of an endpoint (endpoints.def), which uses a desk: the
+// run file, open for one query at a time.
 #ifndef WG_VIEW_INTERNAL_H
 #define WG_VIEW_INTERNAL_H
 

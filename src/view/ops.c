@@ -1,4 +1,4 @@
-// Operations: of a thread, on an element, and who wrote or read what.
+// Operations of a thread and on an element, and the writers and readers of values.
 #include "view/ops.h"
 
 enum {

@@ -1,7 +1,7 @@
-// Source files: only those the kernels' own places name, by number, so that no path ever comes from
-// a request. A run file may come from somebody who means harm: a file is read only if the run file
-// proves that this user recorded it (run/source_proof.c), or if it lies below a folder the user
-// named.
+// Source files: only those that places of kernels name, requested by number, so that no request
+// contains a path. A run file may come from somebody who means harm: a file is read only if the run
+// file proves that this user recorded it (run/source_proof.c), or if it lies below a folder the
+// user named.
 #define _GNU_SOURCE
 #include "view/internal.h"
 

@@ -1,9 +1,9 @@
-// A page without a server: the page, and beside it the answers it may ask for, in files that a
-// browser loads as scripts (it would not let a page from a file read others). Answers are those of
-// the server, put together in pieces: data/run.js has all that is not about operations;
-// data/t-LAUNCH-N.js 256 threads of a launch; data/e-BUFFER-N.js the operations on 4096 bytes of a
-// buffer; data/b-BUFFER.js its contents after each step that changed them. viewer/src/run/static.ts
-// reads them.
+// A page without a server: the page, and all answers that it may request, in files that a browser
+// loads as scripts (a page from a file must not read other files). Answers are those of the server,
+// put together in pieces: data/run.js has all that is not about operations; data/t-LAUNCH-N.js 256
+// threads of a launch; data/e-BUFFER-N.js the operations on 4096 bytes of a buffer;
+// data/b-BUFFER.js its contents after each step that changed them. viewer/src/run/static.ts reads
+// them.
 #include "base/sizes.h"
 #include "view/internal.h"
 

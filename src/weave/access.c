@@ -1,4 +1,4 @@
-// How many bytes an instruction accesses, and what it orders.
+// How many bytes an instruction accesses, and which accesses it orders.
 #include "weave/pass.h"
 
 unsigned access_type_bits(PtxType t) {

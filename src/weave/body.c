@@ -1,4 +1,4 @@
-// One function while passes look at it, and putting what they added into it.
+// One function while passes see it; inserts the code that they added.
 #include "weave/pass.h"
 
 bool body_open(Body *b, Program *p, PtxFunc *f, uint32_t unit, Error *err) {

@@ -1,4 +1,4 @@
-// What passes want the host to tell a kernel at each launch.
+// Facts that the host puts into the launch record for passes, at each launch.
 #include "weave/pass.h"
 
 uint32_t facts_param(const Body *b, const PtxVar *v) {

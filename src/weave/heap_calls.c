@@ -1,5 +1,5 @@
-// Calls of malloc and free in device code, and the instructions beside them that hand over the
-// argument and take the result.
+// Calls of malloc and free in device code, and the instructions beside them that pass the argument
+// and take the result.
 #include "weave/pass.h"
 
 bool heap_calls(const PtxInstr *in, const char *name) {

@@ -1,6 +1,5 @@
-// Finds instructions that may make a kernel's numbers differ between devices or between runs: those
-// that only promise an approximation, and those whose outcome depends on the order of threads. For
-// warpgrind gold.
+// Finds instructions whose results may differ between devices or between runs: approximations, and
+// instructions whose result depends on the order of threads. For warpgrind gold.
 #include "weave/pass.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-// What a pass sees of a program and how it says what to add. docs/weave.md is the guide,
-// execution_counts.c the example.
+// A pass's view of a program, and how it adds code. docs/weave.md is the guide, execution_counts.c
+// the example.
 //
 // A pass gets one function at a time as a Body: the instructions of the program in Body.cfg, in
 // order and cut into basic blocks. It never sees probes, neither its own nor another pass's: what

@@ -1,6 +1,6 @@
-// A second body of a function: a copy of all its instructions behind the first, with registers of
-// its own, and a predicate that says which of the two runs. It is made before passes look at the
-// function, so all of them see both bodies as the program's code.
+// A second body of a function: a copy of all its instructions after the first, with its own
+// registers, and a predicate that chooses which of the two runs. It is made before passes look at
+// the function, so all of them see both bodies as the program's code.
 #include "weave/pass.h"
 
 // Both bodies share some variables: parameters, and those declared outside of inner braces.

@@ -1,7 +1,7 @@
-// Reads one row of a function's call frame information (.eh_frame), reduced to what a walk that
-// follows the stack and the frame pointer needs. Reads the tables of loaded objects in place; every
-// read is bounded by the length of its entry. The format: DWARF 5, 6.4, and "Exception Frames" of
-// the Linux Standard Base.
+// Reads one row of a function's call frame information (.eh_frame), reduced to the rules for the
+// stack and the frame pointer. Reads the tables of loaded objects in place; every read is bounded
+// by the length of its entry. The format: DWARF 5, 6.4, and "Exception Frames" of the Linux
+// Standard Base.
 #include "base/reading.h"
 #include "where/internal.h"
 

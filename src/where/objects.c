@@ -1,4 +1,4 @@
-// The executable and the libraries of the process, as the dynamic loader knows them.
+// The executable and the libraries of the process, as listed by the dynamic loader.
 #define _GNU_SOURCE
 #include "where/internal.h"
 

@@ -1,5 +1,5 @@
-// From an object file to one piece of memory: sections side by side, references between them filled
-// in. Code that refers to anything outside is refused.
+// Turns an object file into one piece of memory: places the sections side by side and fills in the
+// references between them. Code that refers to anything outside is refused.
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>

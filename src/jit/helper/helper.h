@@ -1,5 +1,5 @@
 // The compiler of the virtual device: a program of its own, so that LLVM is never in the process of
-// the user's program, and a crash of it costs nothing.
+// the user's program, and a crash of LLVM does no harm.
 #ifndef WG_JIT_HELPER_H
 #define WG_JIT_HELPER_H
 

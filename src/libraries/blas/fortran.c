@@ -1,4 +1,4 @@
-// The one function of Fortran's run-time library that LAPACK's routines here call: they join the
+// The only function of Fortran's run-time library that LAPACK's routines here call, to join the
 // letters of two options to one string.
 #include <stddef.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-// The functions of a library that are not served. FUNCTIONS is the library's table, STATUS its own
-// "not supported". Included by one file of each library.
+// The functions of a library that are not implemented. FUNCTIONS is the library's table, STATUS its
+// own "not supported". Included by one file of each library.
 #include "cuda/library_call.h"
 #include "libraries/common/call.h"
 

@@ -1,5 +1,5 @@
-// Batches whose matrices are found by pointers in device memory: factorisations, solves, inverses
-// and products with vectors.
+// Batches whose matrices are reached through pointers in device memory: factorisations, solves,
+// inverses and products with vectors.
 #include <complex.h>
 #undef I
 

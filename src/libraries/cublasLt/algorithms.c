@@ -1,5 +1,5 @@
-// Heuristics: there is only one algorithm, whatever is asked for. Also the functions for the
-// library's log and caches, which have no effect on the CPU.
+// Heuristics: there is only one algorithm for all requests. Also the functions for the library's
+// log and caches, which have no effect on the CPU.
 #include <stdio.h>
 
 #include "libraries/cublasLt/internal.h"

@@ -1,4 +1,4 @@
-// cuBLASLt on the virtual device: descriptors, and what the epilogue of a product needs of them.
+// cuBLASLt on the virtual device: descriptors, and their data for the epilogue of a product.
 #ifndef WG_LIBRARIES_CUBLASLT_INTERNAL_H
 #define WG_LIBRARIES_CUBLASLT_INTERNAL_H
 

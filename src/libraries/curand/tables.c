@@ -1,4 +1,4 @@
-// Tables that a program asks for: Sobol's direction numbers, and Poisson's distribution for
+// Tables that a program requests: Sobol's direction numbers, and Poisson's distribution for
 // curand_discrete() in kernels.
 #include "cuda/abi.h"
 #include "libraries/curand/internal.h"

@@ -1,4 +1,5 @@
-// Reads tables that only NVIDIA has from an installed CUDA toolkit, for cuRAND's host interface.
+// Reads tables that only NVIDIA's files contain, from an installed CUDA toolkit, for cuRAND's host
+// interface.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <glob.h>

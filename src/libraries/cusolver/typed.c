@@ -1,4 +1,4 @@
-// The exported functions whose names say the type of elements: each fills in a Work.
+// The exported functions whose names contain the type of elements: each fills in a Work.
 #include <complex.h>
 #undef I
 

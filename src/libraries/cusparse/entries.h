@@ -1,4 +1,4 @@
-// Sparse and dense matrices in double precision, as runs of calls use them.
+// Sparse and dense matrices in double precision, for the execution of calls.
 #ifndef WG_LIBRARIES_CUSPARSE_ENTRIES_H
 #define WG_LIBRARIES_CUSPARSE_ENTRIES_H
 

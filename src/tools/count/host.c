@@ -1,5 +1,5 @@
-// count inside the program: what kernels added to the counters of a module is sent to the command
-// when the module is unloaded or the device is closed.
+// count inside the program: sends the counters of a module to the command when the module is
+// unloaded or the device is closed.
 #include "session/counters.h"
 #include "tools/tool.h"
 

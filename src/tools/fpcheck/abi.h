@@ -1,5 +1,5 @@
-// What the code of fpcheck, its device-side half and the report agree on: one word that says what
-// was tested, and how values are packed into a finding.
+// Data that the code of fpcheck, its device-side half and the report share: a word that says what
+// was tested, and the layout of values in a finding.
 #ifndef WG_PROBE_FP_ABI_H
 #define WG_PROBE_FP_ABI_H
 

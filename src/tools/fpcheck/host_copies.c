@@ -1,6 +1,6 @@
-// fpcheck: exceptions that leave for the host. After a copy of memory to which kernels have stored
-// exceptions, the copied bytes are checked: only pages that WgFpMemory has an entry for, in the
-// format of the last store there.
+// fpcheck: exceptions that are copied to the host. After a copy of memory to which kernels have
+// stored exceptions, the copied bytes are checked: only pages that WgFpMemory has an entry for, in
+// the format of the last store there.
 #define _GNU_SOURCE
 
 #include <sys/uio.h>

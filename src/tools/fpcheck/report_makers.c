@@ -1,4 +1,4 @@
-// The kernels that make exceptions of numbers, and those that read what such a kernel stored.
+// The kernels that make exceptions from numbers, and the kernels that read data stored by these.
 #include "tools/fpcheck/report.h"
 
 static bool is_birth(const RunFinding *f) {

@@ -1,4 +1,4 @@
-// Tests of values, gathered in groups, and the slow path behind each group.
+// Tests of values, gathered in groups, and the slow path of each group.
 //
 // A test is one to three instructions that add to a predicate; one branch serves all tests of a
 // group. The slow path is out of line (body_cold). It looks at every item of the group again, this

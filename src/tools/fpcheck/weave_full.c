@@ -1,4 +1,4 @@
-// Full mode: every instruction an exception can be born in is tested.
+// Full mode: every instruction in which an exception can be born is tested.
 //
 // Compilers compute both sides of a selection and throw one away: erf of the library computes a
 // formula that overflows for large numbers, and then takes 1. So a result that only a selection

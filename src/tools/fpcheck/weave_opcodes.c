@@ -1,4 +1,4 @@
-// What an instruction does to floating-point values: from opcode and modifiers alone.
+// The effect of an instruction on floating-point values, from opcode and modifiers alone.
 #include "tools/fpcheck/internal.h"
 
 FpType fp_type(PtxType t) {

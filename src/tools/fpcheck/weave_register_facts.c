@@ -1,5 +1,5 @@
-// Facts about the registers of a function: what they hold, where they are used, and which
-// comparisons only ask.
+// Facts about the registers of a function: their contents, their uses, and comparisons that only
+// test for exceptions.
 #include "tools/fpcheck/internal.h"
 
 // --- what a register holds ---

@@ -1,5 +1,5 @@
-// The slow path of a group of tests: finds out which of its values are exceptional, and asks the
-// probes of probe.c about them.
+// The slow path of a group of tests: finds which of its values are exceptional, and passes them to
+// the probes of probe.c.
 //
 // Most exceptions that come here only travel on, and in a program whose data is full of NaN all do.
 // So inline code decides what it can, with bits of a word: which values are exceptional at all, and

@@ -1,4 +1,4 @@
-// initcheck inside the program: what the session calls.
+// initcheck inside the program: functions that the session calls.
 #include "tools/initcheck/host.h"
 
 static void device_closing(ToolDevice *d) {

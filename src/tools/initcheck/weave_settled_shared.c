@@ -1,4 +1,4 @@
-// Shared memory that is all written is no longer followed, in kernels where nothing else can be
+// Stops following shared memory once all of it is written, in kernels where nothing else can be
 // bad.
 //
 // The second body reads nothing bad from global memory. So once all shared memory of the block is

@@ -1,5 +1,5 @@
-// Where a bad bit decides something: branches, guarded instructions, addresses, and arguments of
-// barriers and shuffles.
+// Finds uses in which a bad bit decides something: branches, guarded instructions, addresses, and
+// arguments of barriers and shuffles.
 #include "tools/initcheck/internal.h"
 
 // Reports if the shadow is not zero; from then on the register counts as good, so that one mistake

@@ -1,4 +1,4 @@
-// What memcheck's weaving, its device-side code and its half inside the program share.
+// Declarations that memcheck's weaving, its device-side code and its half inside the program share.
 #ifndef WG_MEMCHECK_ABI_H
 #define WG_MEMCHECK_ABI_H
 

@@ -1,4 +1,4 @@
-// memcheck inside the program: what the session calls.
+// memcheck inside the program: functions that the session calls.
 #include "tools/options.h"
 #include "tools/memcheck/host.h"
 

@@ -1,4 +1,4 @@
-// Checks that all linear memory behind a new texture is allocated.
+// Checks that all linear memory of a new texture is allocated.
 #include "cuda/format.h"
 #include "cuda/abi.h"
 #include "tools/memcheck/host.h"

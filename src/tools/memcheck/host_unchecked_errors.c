@@ -1,4 +1,4 @@
-// Errors that a call cannot return and that the program never asks for: those of
+// Errors that a call cannot return and that the program never queries: those of
 // kernel<<<…>>>(…). A thread that asks (cudaGetLastError …) has seen all of its own errors.
 #include "tools/memcheck/host.h"
 

@@ -1,5 +1,5 @@
-// memcheck: what the files of the pass share. docs/memcheck.md says how accesses are checked and
-// why so.
+// memcheck: declarations that the pass's files share. docs/memcheck.md says how accesses are
+// checked and why so.
 #ifndef WG_MEMCHECK_INTERNAL_H
 #define WG_MEMCHECK_INTERNAL_H
 

@@ -1,4 +1,5 @@
-// memcheck: every load, store and atomic stays inside the object its address was computed from.
+// memcheck: checks that every load, store and atomic stays inside the object from which its address
+// was computed.
 #include "tools/memcheck/internal.h"
 #include "tools/options.h"
 

@@ -1,6 +1,6 @@
 // Addresses of one basic block that differ by constants only are tested together, at the first of
-// them: all of the block runs or none of it, so the test fails only if one of the accesses is bad,
-// and then the exact test of each says which.
+// them: either the whole block runs or nothing of it, so the test fails only if one of the accesses
+// is bad, and then the exact tests tell which.
 #include "tools/memcheck/internal.h"
 
 enum { MOST_OPEN = 32, MOST_SPAN = 1 << 28 };

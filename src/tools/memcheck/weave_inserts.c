@@ -1,5 +1,5 @@
-// Loads that a compiler makes for a store: `v.y = x` of a vector in memory loads all of it, puts x
-// in and stores it. The program reads nothing there.
+// Loads that a compiler makes for a store: for `v.y = x` of a vector in memory it loads the whole
+// vector, inserts x and stores it. The program reads nothing there.
 #include "tools/memcheck/internal.h"
 
 static bool same_address(const PtxOperand *a, const PtxOperand *b) {

@@ -1,5 +1,5 @@
-// Checks of a counted loop, done once before it: where the first and the last iteration's addresses
-// are inside their objects, so are all between. Where a loop moves by a register (`i +=
+// Checks of a counted loop, made once before it: if the addresses of the first and the last
+// iteration are inside their objects, so are all others. Where a loop moves by a register (`i +=
 // blockDim.x`) the last iteration is not computed, only where it must stop. Then a copy of the loop
 // without these checks runs; else the loop with them. Code out of line serves both, and returns to
 // the one that it was reached from (weave/loop_copy.c).

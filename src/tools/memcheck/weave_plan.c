@@ -1,4 +1,4 @@
-// Decides how each address of a function is checked, from what is known about where it comes from.
+// Decides how each address of a function is checked, by its provenance.
 #include "tools/memcheck/internal.h"
 
 // Added by an earlier pass, which knows its addresses.

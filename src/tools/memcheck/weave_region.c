@@ -1,6 +1,6 @@
-// Several accesses of a basic block with one branch and one call, where a compiler makes machine
-// code of it: a branch between two loads keeps it from issuing them together, and every call out of
-// line costs it time and registers (weave/cold_calls.c).
+// Tests several accesses of a basic block with one branch and one call, in code that is compiled to
+// machine code: a branch between two loads keeps the compiler from issuing them together, and every
+// call out of line costs time and registers (weave/cold_calls.c).
 //
 //     any = the quick test of one of the accesses fails;  @any bra Slow;
 //     access … access … access             the program's own instructions

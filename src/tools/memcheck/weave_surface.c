@@ -1,6 +1,6 @@
-// Surfaces: a coordinate outside of one ends the launch where the instruction says .trap, as it
-// does unless a program asks for something else. Such an access is reported and left out. What the
-// surface that a thread met last has is in registers.
+// Surfaces: a coordinate outside of a surface ends the launch if the instruction has .trap, which
+// is the default. Such an access is reported and left out. What the surface that a thread met last
+// has is in registers.
 #include "tools/memcheck/internal.h"
 
 typedef struct Last {

@@ -1,5 +1,5 @@
 // A misaligned load in a program of our OpenCL platform is reported, and then performed byte by
-// byte, as devices do that allow it: the program goes on with the value that it would have there. A
+// byte, as on devices that allow it: the program goes on with the value that it would get there. A
 // GPU ends a launch of CUDA at such a load, and the result is zero.
 #include "tools/memcheck/internal.h"
 

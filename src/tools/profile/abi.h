@@ -1,4 +1,4 @@
-// Counters that the device adds up for one access or branch, in a row. The first eight are sums
+// Counters of the device for one access or branch, one after the other. The first eight are sums
 // over all warp requests that were measured while they ran. Requests that the code determines
 // without running are not in them (ProfileSite).
 #ifndef WG_PROFILE_ABI_H

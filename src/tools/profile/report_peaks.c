@@ -1,5 +1,5 @@
-// Peaks of the device, to compare figures with: those that --calibrate has measured on this
-// machine, else those of an H200. A run keeps the peaks it was reported with.
+// Peaks of the device, to compare figures with: measured by --calibrate on this machine, else those
+// of an H200. A run keeps the peaks it was reported with.
 #include "tools/profile/report_peaks.h"
 
 #include "tools/profile/measures.h"

@@ -1,6 +1,6 @@
-// Facts about requests that the code of an access determines without running: how many sectors or
-// wavefronts a full warp takes, which accesses could be one, and which access the same address in
-// each iteration of a loop.
+// Facts about requests that follow from the code alone: how many sectors or wavefronts a full warp
+// takes, which accesses could be combined, and which access the same address in each iteration of a
+// loop.
 #include "tools/profile/internal.h"
 
 enum { WARP = 32, SECTOR = 32, LINE = 128, BANK_BYTES = 128, WIDEST = 16 };

@@ -1,4 +1,4 @@
-// racecheck inside the program: what the session calls, and the list of devices.
+// racecheck inside the program: functions that the session calls, and the list of devices.
 #include "tools/racecheck/host.h"
 
 pthread_mutex_t race_lock = PTHREAD_MUTEX_INITIALIZER;

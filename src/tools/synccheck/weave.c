@@ -1,6 +1,7 @@
-// synccheck: threads must execute synchronization together. This file has the barriers of a block;
-// tools/synccheck/weave_warp.c those of a warp, shuffles and votes; tools/synccheck/weave_loops.c
-// loops that a block shares; tools/synccheck/weave_mbarrier.c mbarriers.
+// synccheck: checks that threads execute synchronization together. This file has the barriers of a
+// block; tools/synccheck/weave_warp.c those of a warp, shuffles and votes;
+// tools/synccheck/weave_loops.c loops that a block shares; tools/synccheck/weave_mbarrier.c
+// mbarriers.
 //
 // A barrier that all threads of a block reach for any data
 // (tools/synccheck/weave_uniform_barriers.c) needs no test. At other barriers a warp reads its
