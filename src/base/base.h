@@ -126,11 +126,11 @@ int file_write_all(int fd, const void *data, size_t n);
 bool file_read_all(int fd, void *to, size_t n);  // false: an error, or fewer than n bytes are left
 // The first n characters of the path, folder by folder, for the user alone. false: errno
 bool file_make_folders(const char *path, size_t n);
-// Where Warpgrind keeps what a later run can use: $WARPGRIND_CACHE_DIR, else
+// The folder for files that a later run can reuse: $WARPGRIND_CACHE_DIR, else
 // $XDG_CACHE_HOME/warpgrind, else ~/.cache/warpgrind. It need not exist. false: nowhere (the first
 // is set and empty, or there is no home folder).
 bool file_cache_folder(Str *out);
-// Where Warpgrind keeps what must last: $WARPGRIND_STATE_DIR, else $XDG_STATE_HOME/warpgrind, else
+// The folder for files that must last: $WARPGRIND_STATE_DIR, else $XDG_STATE_HOME/warpgrind, else
 // ~/.local/state/warpgrind; as above.
 bool file_state_folder(Str *out);
 

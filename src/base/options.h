@@ -19,7 +19,7 @@ enum {
 };
 typedef unsigned OptionId;
 
-// Where the help shows an option: those that check come first, under one heading.
+// The part of the help that shows an option: options of checks come first, under one heading.
 typedef enum OptionSection {
   SECTION_SELECTION,  // which tools run, and on which kernels and launches
   SECTION_TOOLS,      // how a tool checks

@@ -1,6 +1,6 @@
 // channel: shared memory between the `warpgrind` command, which makes and owns it, and the
 // processes of a run. Processes write events (events.def) and kernels write findings
-// (probe/probe_abi.h); the command reads. What was written survives the process.
+// (probe/probe_abi.h); the command reads. Written data survives the process.
 //
 // One memory object, sparse, mapped in pieces:
 //   header | lane 0 | lane 1 | … | device channel 0 | device channel 1 | … and with --record: sets
@@ -217,8 +217,8 @@ typedef struct ChannelTraceSink {
 } ChannelTraceSink;
 bool channel_record(ChannelReader *r, const ChannelTraceSink *sink, Error *err);
 // The main program has ended: waits up to grace_ms for other processes of the run, reads the rest
-// and ends the thread. What such a process writes afterwards is not read; *still_running says how
-// many there are.
+// and ends the thread. Later writes of such a process are not read; *still_running says how many
+// there are.
 void channel_stop(ChannelReader *r, unsigned grace_ms, uint32_t *still_running);
 // Whether a process has overwritten the header, which all processes share.
 bool channel_was_damaged(const ChannelReader *r);

@@ -1,4 +1,4 @@
-// Where the pieces of the memory begin.
+// The offsets of the pieces of the memory.
 #include "channel/channel.h"
 
 uint64_t channel_lane_offset(uint32_t i) {

@@ -1,4 +1,4 @@
-// What the files of the command's side share.
+// Declarations that the files of the command's side share.
 #ifndef WG_CHANNEL_READER_H
 #define WG_CHANNEL_READER_H
 

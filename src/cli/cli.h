@@ -52,7 +52,7 @@ typedef struct CliRow {
   const char *left, *right;
 } CliRow;
 extern const char cli_intro[];
-extern const CliRow cli_tools[], cli_exit_codes[];  // {NULL} behind the last
+extern const CliRow cli_tools[], cli_exit_codes[];  // {NULL} after the last
 void cli_print_help(FILE *f);
 void cli_print_subcommand(const CliSubcommand *s, FILE *f);  // how it is called, and what it does
 // "-o, --output=FILE" and "Keep the run file."

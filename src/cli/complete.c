@@ -3,7 +3,7 @@
 #include "cli/cli.h"
 
 typedef struct Query {
-  char **words;  // behind the command's name; the last is being typed
+  char **words;  // after the command's name; the last is being typed
   int n;
   const char *current;
 } Query;

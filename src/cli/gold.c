@@ -1,6 +1,6 @@
 // warpgrind gold ./app: compares a GPU with the virtual device. The program runs on both, first
-// with hashes only. Where these differ it runs again with the contents of written buffers. Names
-// the first launch whose difference exceeds what its instructions allow. docs/diff.md.
+// with hashes only. If these differ, the program runs again with the contents of written buffers.
+// Names the first launch whose difference exceeds what its instructions allow. docs/diff.md.
 #define _GNU_SOURCE
 #include "cli/cli.h"
 
@@ -142,7 +142,7 @@ static bool load(const Gold *g, int run, bool dumps, DiffRun *out, Error *err) {
 
 // --- judging ---
 
-// Finds the first kernel that computes something else in a second run on the same device.
+// Finds the first kernel whose results differ in a second run on the same device.
 static void find_restless(const DiffRun *one, const DiffRun *two, const char *device, StrMap *out) {
   Diff d = {0};
   diff_match(&d, one, two);

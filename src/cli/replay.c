@@ -318,8 +318,8 @@ static bool set_before(Replay *r, KeptSets *sets, uint64_t step, Error *err) {
   return true;
 }
 
-// Applies contents and sets in program order. Of one page only the newest contents count; pages
-// that overlap it keep their place in the order.
+// Applies contents and sets in program order. If a page has several contents, only the newest
+// count; pages that overlap it keep their place in the order.
 static bool apply(Replay *r, const KeptLaunch *l, Error *err) {
   sqlite3_stmt *s = NULL;
   Str page = {0};

@@ -42,7 +42,7 @@ typedef struct CliGiven {
 typedef struct CliArguments {
   const struct CliSubcommand *subcommand;
   VEC(CliGiven) given;      // in their order
-  VEC(char *) words;        // the other arguments; NULL behind the last
+  VEC(char *) words;        // the other arguments; NULL after the last
   VEC(char *) run_options;  // as --name=value, for a subcommand that starts a run
 } CliArguments;
 

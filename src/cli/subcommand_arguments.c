@@ -74,7 +74,7 @@ static void pass_on(CliArguments *out, const OptionInfo *info, const char *value
   vec_push(&out->run_options, text.data);  // lives as long as the command
 }
 
-// Reads the option at r->at, and the word behind it where that is its value. -1, or an exit code.
+// Reads the option at r->at, and the word after it where that is its value. -1, or an exit code.
 static int read_option(Reader *r) {
   const CliSubcommand *s = r->out->subcommand;
   const char *arg = r->argv[r->at], *equals = strchr(arg, '=');

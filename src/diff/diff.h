@@ -159,7 +159,7 @@ typedef struct Diff {
   U64Map unseen;
   // index of the first pair that lacks one side and should have both; UINT32_MAX: none
   uint32_t first_unmatched;
-  uint64_t beyond;  // pairs behind the point where a run was cut short
+  uint64_t beyond;  // pairs after the point where a run was cut short
 } Diff;
 void diff_match(Diff *d, const DiffRun *a, const DiffRun *b);
 void diff_compare(Diff *d, DiffPair p, DiffResult *out);

@@ -599,7 +599,7 @@ struct Capture {
   bool own_graph;
   VEC(Stream *) members;  // origin and joined streams: counted references
 };
-// queue_lock held. Adds the work as a node behind the stream's dependencies; takes it over.
+// queue_lock held. Adds the work as a node after the stream's dependencies; takes it over.
 CUresult capture_add(Stream *s, Work *w);
 // an error if a capture on this thread (or a global one) forbids unsafe calls
 CUresult capture_forbids_unsafe_call(void);

@@ -232,7 +232,7 @@ CUresult cuGraphNodeGetType(CUgraphNode handle, CUgraphNodeType *type) {
   return CUDA_SUCCESS;
 }
 
-// Lists: a NULL array asks for the count; a larger array is filled with NULL behind the end.
+// Lists: a NULL array asks for the count; a larger array is filled with NULL after the end.
 typedef struct Filler {
   void *out[2];
   CUgraphEdgeData *edges;

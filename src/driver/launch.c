@@ -164,7 +164,7 @@ CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned gx, unsigned gy, unsig
 }
 
 // Programmatic dependencies only permit overlap: running in order is always right. An event asked
-// to fire at the start or the end of the launch is recorded behind it.
+// to fire at the start or the end of the launch is recorded after it.
 static CUresult apply_attribute(const CUlaunchAttribute *a, LaunchRequest *r, CUevent *after) {
   switch ((int)a->id) {
     case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: r->cooperative = a->value.cooperative != 0; break;

@@ -118,7 +118,7 @@ static bool take(Device *dev, size_t size) {
 }
 
 // SESSION_WANTS_GAPS: small allocations, which share pages, lie apart, so that a pointer that runs
-// a little over its allocation is in no other. Large ones have pages of their own with a gap behind
+// a little over its allocation is in no other. Large ones have pages of their own with a gap after
 // them.
 enum { GAP = 256, SHARES_PAGES = 1 << 20 };
 static size_t padded(size_t size) {
@@ -139,8 +139,8 @@ void memory_give_back(uintptr_t base, size_t size, Device *dev, const void *owne
   if (!memory_hold(base, size, dev, owner)) vgpu_program_free((void *)base, padded(size));
 }
 
-// What a tool holds is not counted as used, so that the device's memory never runs out for it; the
-// machine's may.
+// Memory held by a tool does not count as used, so that the device's memory never runs out for it;
+// the machine's may.
 void *memory_take(Device *dev, size_t size, size_t align) {
   void *p = vgpu_program_alloc(padded(size), align);
   if (!p && session_quarantine_release(dev->ordinal, NULL, release_held))

@@ -55,7 +55,7 @@ static PtxModule *parse(const PtxText *unit, Error *err) {
   return NULL;
 }
 
-// What instrumentation added to a module: variables, and kernels for launches from the device.
+// Additions of instrumentation to a module: variables, and kernels for launches from the device.
 static bool is_added(const char *name) {
   return !strncmp(name, INTERRUPT_PREFIX, strlen(INTERRUPT_PREFIX)) ||
          (session_tools() && !strncmp(name, "__wg", 4));
@@ -146,7 +146,7 @@ static SessionModule *new_session_module(const CodeImage *code, const Units *uni
   return session_module(code->units.len ? code->units.data[0].name : "PTX", hash, what);
 }
 
-// Puts the run's tools into the program. Where they cannot be put in, it runs without, and the
+// Puts the run's tools into the program. If that fails, the program runs without them, and the
 // report says so.
 static CUresult instrument(const CodeImage *code, Module *m, Units *units, bool known, Error *err) {
   SessionModule *s = m->session;

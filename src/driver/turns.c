@@ -2,8 +2,8 @@
 // it was submitted, so that a run can be repeated.
 //
 // Work that waits for later work (a kernel that polls a flag, a stream that waits for a value)
-// would keep its turn for ever: if no turn ends for a while, it is passed over and later turns go
-// on.
+// would keep its turn for ever: if no turn ends for a while, the work in the oldest turn is skipped
+// and later turns go on.
 #include "driver/driver.h"
 
 #include <errno.h>

@@ -103,7 +103,7 @@ void gpu_pages_ends_await(GpuPagesEnds *g, CUstream stream, uint32_t step) {
   pthread_mutex_unlock(&ends.lock);
 }
 
-// What the rings held was taken; events go with the context.
+// The contents of the rings were taken; events go with the context.
 void gpu_pages_ends_close(GpuPagesEnds *g) {
   pthread_mutex_lock(&ends.lock);
   gpu_collector_remove(&ends, &g->collected);

@@ -22,7 +22,7 @@ struct GpuClosed {
   bool no_plain;              // there is no copy
 };
 
-// What a context keeps for launches of such kernels.
+// A context's data for launches of such kernels.
 struct GpuClosedRecords {
   CUdeviceptr memory;
   U64Map of_stream;     // id of a stream -> number of its record, plus 1
@@ -39,8 +39,8 @@ bool gpu_closed_takes(GpuFunction *f, const char *reason, const char *cure);
 // when the driver has taken it or refused it.
 void gpu_closed_begin(GpuLaunch *l, const SessionCall *call);
 void gpu_closed_end(GpuLaunch *l, bool launched);
-// Bytes to leave free after an allocation: a patch finds the allocation by the address alone, so
-// that an access past the end must not hit the next one.
+// Bytes to leave free after an allocation: a patch finds the allocation by the address alone, so an
+// access past the end must not reach the next allocation.
 size_t gpu_closed_gap(size_t bytes);
 // closed_stores.c; NULL: not known. It stays for as long as the process lives.
 const SassStores *gpu_closed_stores(const GpuFunction *f);

@@ -1,5 +1,4 @@
-// What we keep for each context, from the first time we see it until it is destroyed or the process
-// ends.
+// Data of each context, from its first use until it is destroyed or the process ends.
 #define _GNU_SOURCE
 
 #include "gpu/closed.h"

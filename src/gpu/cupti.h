@@ -1,7 +1,7 @@
 // The part of CUPTI, NVIDIA's documented interface to the times of a device, that Warpgrind uses.
 // It is opened while the program runs; these are our own declarations. The fields have been at
 // these places since
-// CUDA 9, and new ones were added behind them.
+// CUDA 9, and new ones were added after them.
 #ifndef WG_GPU_CUPTI_H
 #define WG_GPU_CUPTI_H
 

@@ -1,5 +1,5 @@
 // Tools look at copies to the host when they are done. For an asynchronous copy we find that out
-// after a wait of the program, by an event behind the copy. Before such a wait the program may not
+// after a wait of the program, by an event after the copy. Before such a wait the program may not
 // use the copied memory; right after it, the program has not used it yet.
 #include "gpu/gpu.h"
 

@@ -5,8 +5,8 @@
 
 #include "ir/ir.h"
 
-// Where the compiler fuses nothing (-O0, --fmad=false), plain products and sums get an explicit
-// .rn, which keeps the driver's compiler from fusing them.
+// If the compiler fuses nothing (-O0, --fmad=false), plain products and sums get an explicit .rn,
+// which keeps the driver's compiler from fusing them.
 static void make_rounding_explicit(PtxModule *m) {
   for (uint32_t i = 0; i < m->nfuncs; i++)
     for (uint32_t k = 0; k < m->funcs[i]->nstmts; k++) {

@@ -26,8 +26,8 @@ static bool kernel_needs(CUmodule module, CUlibrary library, const char *name, N
 }
 
 // Does this code wait for other blocks? Then as many blocks as before must run at a time. Only the
-// program's own code is asked: checks and records wait, too, but not for blocks that have yet to
-// begin.
+// program's own code is examined: checks and records wait, too, but not for blocks that have not
+// begun.
 bool gpu_may_wait(PtxModule *const *units, uint32_t n) {
   for (uint32_t u = 0; u < n; u++)
     for (uint32_t i = 0; i < units[u]->nfuncs; i++)

@@ -262,7 +262,7 @@ SessionBranches *gpu_branches(CUgraph g, GpuGraphNode *list, uint32_t n);
 bool gpu_graph_copy(const GpuGraphNode *n, CUstream stream, SessionCopy *c);
 // numbers: by place. NULL: there is nothing to look at.
 GpuGraphLooks *gpu_graph_looks(const GpuGraphRun *run, const SessionNumbers *numbers);
-void gpu_graph_look(CUstream stream, GpuGraphLooks *looks);  // behind the graph; frees them
+void gpu_graph_look(CUstream stream, GpuGraphLooks *looks);  // after the graph; frees them
 
 // --- array.c ---
 void gpu_array_made(CUarray a, size_t width, size_t height, size_t depth, CUarray_format format,
@@ -290,7 +290,7 @@ bool gpu_is_capturing(CUstream stream);
 bool gpu_captures_reserve(void);
 void gpu_owned_reserve(uint64_t base);
 typedef enum { GPU_FREE_NOW, GPU_FREE_LATER, GPU_FREE_NEVER, GPU_FREED_BEFORE } GpuFree;
-// What cuMemFree has to do with memory that a graph may use. NOW: free it; else nothing is left to
+// Tells cuMemFree how to treat memory that a graph may use. NOW: free it; else nothing is left to
 // do
 GpuFree gpu_free_in_capture(uint64_t base);
 // --- tensor_blocks.c: PyTorch and JAX without their caches ---

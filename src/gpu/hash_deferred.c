@@ -1,6 +1,6 @@
 // --hash on a GPU: which launches are hashed, and when.
 //
-// What a launch wrote can be hashed until something overwrites it, so its buffers wait. They are
+// The buffers that a launch wrote can be hashed until they are overwritten, so they wait. They are
 // hashed before a copy to the host, before memory is freed and when the context goes, which costs
 // no launch anything. Before a launch, copy or set that overwrites them they are hashed only if it
 // is the launch's turn: every N-th launch of a kernel. N is the power of three that keeps the cost
@@ -113,7 +113,7 @@ static void hash_all(const GpuContext *only) {
   }
 }
 
-// Handles a write that may go anywhere. Where such writes are rare, everything is hashed: otherwise
+// Handles a write that may go anywhere. If such writes are rare, everything is hashed: otherwise
 // the final results of such programs might never be hashed.
 static void anything_written(void) {
   uint64_t now = clock_ns(), cost = (uint64_t)atomic_load(&count) * HASH_NS;

@@ -175,7 +175,7 @@ void gpu_interrupts_add(const GpuLaunch *l, bool in_line, Pending *follows) {
   p->number = ++last_number;
   atomic_fetch_add(&listed, 1);
   start_services();
-  // a thread that waits for a launch looks itself, and launches behind the first have time
+  // a thread that waits for a launch looks itself, and launches after the first have time
   if (is_first) pthread_cond_broadcast(&work);
   pthread_mutex_unlock(&lock);
   if (in_line) pthread_mutex_unlock(&line);

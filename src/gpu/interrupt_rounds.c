@@ -134,7 +134,7 @@ static bool prepare_job(Serving *s, const InterruptRun *run) {
   return true;
 }
 
-// Where no service looks at the kernel, this thread makes room for it.
+// If no service thread polls the kernel, this thread makes room for it.
 static bool wait_for_first(Serving *s) {
   const struct timespec pause = {.tv_nsec = 20000};
   CUresult result = CUDA_ERROR_NOT_READY;

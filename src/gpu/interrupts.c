@@ -15,7 +15,7 @@ static bool refuse(GpuLaunch *l, CUresult result, const char *text) {
   return false;
 }
 
-// The program's parameters with ours behind them: a list or a buffer, as they were given. The
+// The program's parameters with ours after them: a list or a buffer, as they were given. The
 // second kernel gets a copy: the program's own may be gone by then.
 static bool extend_params(GpuLaunch *l, GpuInterrupts *g) {
   const InterruptKernel *k = g->kernel;
@@ -53,7 +53,7 @@ bool gpu_interrupts_clear_states(GpuInterrupts *g) {
          gpu_real.cuMemsetD8Async(b->p, 0, interrupt_zeroed(&g->sizes), g->stream) == CUDA_SUCCESS;
 }
 
-// --- behind a launch that may still suspend threads ---
+// --- after a launch that may still suspend threads ---
 
 bool gpu_interrupts_follow(const GpuLaunch *l, GpuFollowing *f) {
   const GpuInterrupts *g = l->interrupts;
@@ -74,7 +74,7 @@ void gpu_interrupts_share(const GpuLaunch *l, GpuFollowing *f) {
   gpu_buffer_share(f->memory);
 }
 
-// A kernel that suspends threads in each launch waits: behind another launch of it, it would always
+// A kernel that suspends threads in each launch waits: after another launch of it, it would always
 // be launched twice.
 static CUresult line_up(GpuInterrupts *g, GpuFunction *of, uint64_t stream) {
   GpuFollowing f = {

@@ -50,7 +50,7 @@ void gpu_interrupt_memory_end(void);  // the process ends
 
 // --- interrupts.c ---
 // Prepares memory and the added parameter. Waits for earlier launches of the stream, or lines up
-// behind them. false: it must not be launched, l->refused says why
+// after them. false: it must not be launched, l->refused says why
 bool gpu_interrupts_begin(GpuLaunch *l);
 InterruptShape gpu_interrupts_shape(const GpuLaunch *l);
 // The driver has taken the launch, or not (result). Its interrupts are served by another thread;
@@ -64,14 +64,14 @@ bool gpu_interrupts_suspended_nobody(const GpuLaunch *l);  // waits for it; fals
 bool gpu_interrupts_told_nothing(const GpuLaunch *l);      // the same, if it is known to have ended
 bool gpu_interrupts_wants_room(const GpuLaunch *l);        // threads wait for memory
 bool gpu_interrupts_make_room(const GpuLaunch *l);         // false: there is none; they end
-// Both have their first kernels in one stream, one behind the other.
+// Both have their first kernels in one stream, one after the other.
 bool gpu_interrupts_same_stream(const GpuLaunch *a, const GpuLaunch *b);
-// Puts a new launch behind l, which is not served yet. false: the new launch must wait
+// Puts a new launch after l, which is not served yet. false: the new launch must wait
 typedef struct GpuFollowing {
   CUcontext ctx;  // of the new launch, and what it is
   const InterruptKernel *kernel;
   const InterruptSizes *sizes;
-  bool waits;                  // it follows nobody, but waits until all before have been served
+  bool waits;                  // it follows no launch, but waits until all earlier ones are served
   struct GpuPending *pending;  // the launch that it follows; NULL: all before have been served
   GpuGate *gate;               // … and its gate
   GpuBuffer *memory;           // of a launch before that it can have, too; NULL: none
@@ -113,9 +113,9 @@ CUresult gpu_interrupts_rounds(GpuLaunch *l);  // until no thread is suspended
 // From now on calls of the driver, but for launches, call gpu_interrupts_wait first. Set before the
 // first call.
 extern void (*gpu_hold_calls)(void);
-// A launch lines up: it waits until those that come before it are served, or follows one that is
-// not. f NULL: it waits. With f no other launch lines up until this one has left the line: by
-// gpu_interrupts_add, or by gpu_interrupts_give_up.
+// Puts a launch into the queue: it waits until earlier launches are served, or follows an unserved
+// one directly. f NULL: it waits. With f no other launch enters the queue until this one has left
+// it, by gpu_interrupts_add or gpu_interrupts_give_up.
 CUresult gpu_interrupts_line_up(uint64_t stream, GpuFollowing *f);
 void gpu_interrupts_give_up(struct GpuPending *follows);
 void gpu_interrupts_add(const GpuLaunch *l, bool in_line, struct GpuPending *follows);

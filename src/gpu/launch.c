@@ -17,7 +17,7 @@ bool gpu_launch_extra(void **extra, const void **buffer, size_t *size) {
   return *buffer || !*size;
 }
 
-// The program's parameters in one buffer, and the record behind them.
+// The program's parameters in one buffer, and the record after them.
 static void extend_buffer(GpuLaunch *l, const WovenKernel *code, const SessionParams *given,
                           const void *record) {
   size_t all = (size_t)code->record_offset + code->record_bytes;

@@ -1,6 +1,6 @@
 // cuLink*: a program links PTX to machine code and loads that. We remember which PTX went into it,
-// so that its kernels are covered. What else went in (machine code, libraries, NVVM) we cannot see
-// into: then the result is machine code without PTX.
+// so that its kernels are covered. Other inputs (machine code, libraries, NVVM) are opaque: then
+// the result is machine code without PTX.
 #include "gpu/modules.h"
 
 typedef struct Link {

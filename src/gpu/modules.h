@@ -112,7 +112,7 @@ typedef struct GpuLoaded {
 // key: what they were made from; else their content. log: what the compiler said when it refused
 // them
 typedef struct GpuTexts {
-  VEC(Str) units;           // behind those of the program: the probes, where they are a unit
+  VEC(Str) units;           // after those of the program: the probes, where they are a unit
   VEC(unsigned) registers;  // by unit: most that its functions may use; 0, or no entry: any
   bool has_key;
   GpuHash key;
@@ -213,8 +213,8 @@ struct GpuModule {
   VEC(CUmodule) context_modules;  // of a library: handles from cuLibraryGetModule
   VEC(uint64_t) variables;        // told to the session
 };
-// What the program loads: an image and n options of the compiler. size 0: the image says it itself;
-// path: NULL if it comes from no file
+// The program's arguments: an image and n options of the compiler. size 0: the image says it
+// itself; path: NULL if it comes from no file
 typedef struct GpuImage {
   const void *image;
   size_t size;

@@ -195,8 +195,8 @@ CUresult gpu_cuMemGetInfo_v2(size_t *free_bytes, size_t *total) {
   return CUDA_SUCCESS;
 }
 
-// A program shall read the same values of a pool as without us. So the pool gets held memory back
-// first, as far as its stream has come.
+// A program shall read the same values of a pool as without us. So the quarantine first returns
+// memory to the pool, up to the current position of its stream.
 CUresult gpu_cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute which, void *value) {
   GpuContext *c = session_wants(SESSION_WANTS_QUARANTINE) ? gpu_context_current() : NULL;
   gpu_quarantine_drain();

@@ -1,6 +1,6 @@
 // The probes of a program that is linked (-rdc=true) are a unit of their own.
 //
-// What is linked is compiled function by function: the compiler and the linker refuse a kernel that
+// Linked code is compiled function by function: the compiler and the linker refuse a kernel that
 // calls a function with more registers than the kernel may have, by its launch bounds or .maxnreg.
 // Probes use up to 200 registers without a limit. So they are compiled with the limit of the kernel
 // that has the fewest, and spill the rest; functions of the program keep their registers.

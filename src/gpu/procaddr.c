@@ -1,5 +1,5 @@
-// cuGetProcAddress: asks the real driver. Where its answer is a function that we export, the
-// program gets ours instead.
+// cuGetProcAddress: asks the real driver. If the result is a function that Warpgrind exports, the
+// program gets Warpgrind's instead.
 #include "gpu/gpu.h"
 
 typedef struct Wrapper {
@@ -44,15 +44,15 @@ static struct Slot *slot_of(const void *real) {
   return &slots[i];
 }
 
-// Where two names of the real driver are one function (an older name kept for old programs), the
-// first stands: they have the same signature and meaning then.
+// If two names of the real driver are one function (an older name kept for old programs), the first
+// name is used: both have the same signature and meaning.
 static void learn(const void *real, const void *exported) {
   struct Slot *s = slot_of(real);
   if (s->real) return;
   *s = (struct Slot){real, exported};
 }
 
-// What cuGetProcAddress gives for a name need not be what dlsym finds. An address that dlsym gave
+// cuGetProcAddress may return another function for a name than dlsym. An address that dlsym gave
 // for no name at all, and that is the answer for exactly this name and version, is another way into
 // the same function.
 static void learn_answer(const Entry *e) {

@@ -156,7 +156,7 @@ static void declare(GpuSplit *s, Part *p, uint32_t id) {
 
 static bool is_name(Word w) { return is_word(*w.at) && !(*w.at >= '0' && *w.at <= '9'); }
 
-// What the compiler makes for itself and only reads: may exist once in every piece.
+// Read-only data that the compiler generates: may exist once in every piece.
 static bool is_copyable(Word name, bool is_extern, bool has_linkage, bool has_value) {
   static const char *const prefixes[] = {
       "$str",          "__unnamed_",          "__const_", "__cudart_", "__func__$",

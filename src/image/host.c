@@ -27,7 +27,7 @@ static bool section_fatbins(Image *image, const ElfSection *section, const char 
   return true;
 }
 
-// Where the pointer at offset `at` of the wrappers leads, as an offset in the file. In
+// The target of the pointer at offset `at` of the wrappers, as an offset in the file. In
 // position-independent files its value may stand in a relocation only; in object files it always
 // does, relative to a symbol.
 static uint64_t pointed_at(const ElfView *view, const ElfSection *wrappers,

@@ -94,8 +94,8 @@ enum {
 };
 typedef VEC(ImageEntry) ImageEntryList;
 // The PTX to load for a device of compute capability sm (90 for 9.0): one entry per object that has
-// code. Several are an -rdc program and must be linked. Where there is none, the error says what is
-// there and which nvcc flag to add.
+// code. Several are an -rdc program and must be linked. If there is none, the error says which code
+// exists and which nvcc flag to add.
 bool image_choose_ptx(const Image *image, unsigned sm, int flags, ImageEntryList *out, Error *e);
 bool image_entry_fits(const ImageEntry *entry, unsigned sm);
 // "compute_90a" for PTX and LTO, "sm_90a" for cubins

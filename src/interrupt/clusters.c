@@ -1,7 +1,7 @@
 // Barriers of a cluster.
 //
 // They have no reduction that could count the threads that arrive. So a thread that is suspended
-// sets a word of its cluster, and behind each barrier all threads read it. They decide alike, since
+// sets a word of its cluster, and after each barrier all threads read it. They decide alike, since
 // a second barrier follows: no thread goes on, and sets the word for the next barrier, before all
 // have read it.
 //

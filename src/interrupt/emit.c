@@ -319,8 +319,8 @@ static uint32_t arg_words(const InterruptCall *call) {
 
 // --- suspending ---
 
-// Says that a thread is suspended, on the device and in host memory, where the host looks. Of a
-// million threads only the first ones write there.
+// Says that a thread is suspended, on the device and in host memory, where the host looks. Even
+// with a million threads, only the first ones write there.
 static void say_suspended(Emitter *e, Code *c) {
   PtxReg *at = wide(c, 2), *known = pred(c, 0);
   PtxLabel *said = body_label(c->body);

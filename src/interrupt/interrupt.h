@@ -2,7 +2,7 @@
 // (include/warpgrind_interrupts.h).
 //
 // pass.c turns each kernel that calls interrupts into two: the kernel itself, whose calls now save
-// the thread's live registers and end it, and a second kernel that restores them and goes on behind
+// the thread's live registers and end it, and a second kernel that restores them and goes on after
 // the call. rounds.c runs the two: it launches the first, gathers the callers, calls the handlers,
 // launches the second, until no thread is suspended any more. The pass runs before tools add their
 // checks, and its output is ordinary PTX: both devices run the same code.
@@ -42,7 +42,7 @@ typedef struct InterruptKernel {
   bool uses_clusters;      // … and those of a cluster: see clusters.c
   uint32_t block_bytes;    // of one block: shared memory that is saved; without dynamic
   InterruptCall *calls;    // those of one interrupt side by side
-  uint32_t ncalls;         // of interrupts; barriers have numbers behind these
+  uint32_t ncalls;         // of interrupts; barriers have numbers after these
   uint32_t nstops;         // with barriers and warp operations
 } InterruptKernel;
 typedef struct Interrupts {
@@ -172,8 +172,8 @@ InterruptRun interrupt_run(const InterruptKernel *k, const InterruptShape *shape
 // The first kernel was launched: serves rounds until no thread is suspended. false: err.
 bool interrupt_serve(const InterruptDevice *d, InterruptRun *run, Error *err);
 
-// What the host writes before the kernel is entered again, to InterruptLaunch.control: *at bytes
-// behind its beginning. Owned by the caller.
+// The data that the host writes to InterruptLaunch.control, *at bytes after its beginning, before
+// the kernel is entered again. Owned by the caller.
 void *interrupt_control(const InterruptRun *run, size_t *at, size_t *bytes);
 
 // --- gather.c: count and gather where memory of the device is memory of the process ---

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-// The parameter that a kernel with interrupts has behind its own, by value. Threads are numbered
+// The parameter that a kernel with interrupts has after its own, by value. Threads are numbered
 // through the grid, block by block, x first: 0 .. threads - 1.
 //
 // A thread that is suspended for the first time takes a place, which it keeps until the launch has
@@ -44,7 +44,8 @@ typedef struct InterruptLaunch {
 
 enum InterruptPlace { PLACE_THREAD = 0, PLACE_STATE = 4, PLACE_ORDER = 8, PLACE_CONTEXT = 12 };
 
-// In memory of the host. A thread that finds no room says what it wants, and waits until there is.
+// In memory of the host. A thread that finds no room writes how much it needs, and waits until
+// there is room.
 enum InterruptWhat { NEWS_NONE, NEWS_SUSPENDED, NEWS_NOT_BEGUN };
 typedef struct InterruptNews {
   uint32_t what;

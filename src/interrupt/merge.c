@@ -138,7 +138,7 @@ static bool collect(Merge *g, const Reach *r) {
 
 static uint32_t slots_of(const MergedCall *c) { return 8 * c->nlive; }
 
-// Calls of merged functions in f, with what is live behind each.
+// Calls of merged functions in f, with what is live after each.
 static bool find_calls(Merge *g, Merged *f, Error *err) {
   IrCfg *cfg = ir_cfg_build(f->copy, err);
   if (!cfg) return false;

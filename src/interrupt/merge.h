@@ -31,7 +31,7 @@ typedef struct Merge {
   PtxReg *overflows;
 } Merge;
 enum { FRAME_HEADER = 16 };  // of a frame: the number of the call
-// Where in a frame the n-th of a function's results and parameters is; n: their end
+// The offset in a frame of the n-th of a function's results and parameters; n: their end
 uint32_t merge_place(PtxVar *const *returns, uint32_t nreturns, PtxVar *const *params,
                      uint32_t nparams, uint32_t n);
 // Calls through pointers may lead there.

@@ -1,7 +1,7 @@
 // The pass: a kernel that calls interrupts becomes two.
 //
 // requires: a verified module. keeps: kernels without interrupts, the signature of all others but
-// for one parameter behind it. breaks: an IrCfg built before.
+// for one parameter after it. breaks: an IrCfg built before.
 #include "interrupt/stops.h"
 
 #include <stdatomic.h>

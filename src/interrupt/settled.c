@@ -4,8 +4,8 @@
 // A thread that is suspended is missing at the next barrier of its block, and the others notice it
 // there. So a barrier must be checked only if a path leads from a call of an interrupt to it with
 // no other barrier in between. This holds where all threads come to the same barriers, one after
-// the other (ir_uniform_build). Where that is not known, one barrier that is the n-th one of all
-// threads can still settle the code behind it, if no call is there.
+// the other (ir_uniform_build). If that is not known, a barrier that is the n-th one for all
+// threads can still settle the code after it, if that code has no call.
 #include "interrupt/stops.h"
 
 static bool comes_first(const IrCfg *c, uint32_t i, uint32_t before) {
@@ -105,13 +105,13 @@ static bool *reached_from_sources(Stops *s, bool (*is_end_of_it)(const PtxInstr 
   return reached;
 }
 
-// --- one barrier that settles what is behind it ---
+// --- one barrier that settles the code after it ---
 
 static bool is_in_loop(const IrCfg *c, uint32_t i) {
   return c->blocks[c->block_of[i]].loop != IR_NONE;
 }
 
-// true: every other barrier is behind this one, or comes before it exactly once.
+// true: every other barrier is after this one, or comes before it exactly once.
 static bool is_same_for_all(const IrCfg *c, uint32_t barrier) {
   if (is_in_loop(c, barrier)) return false;
   for (uint32_t i = 0; i < c->ninstrs; i++) {

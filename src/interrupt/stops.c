@@ -1,5 +1,5 @@
 // Finds the stops of a kernel: calls of interrupts, and places where a kernel with such calls waits
-// for other threads. What cannot be suspended is refused by name.
+// for other threads. Code that cannot be suspended is refused by name.
 #define _GNU_SOURCE
 #include "interrupt/stops.h"
 
@@ -244,7 +244,7 @@ static bool polls(const IrCfg *c, uint32_t loop) {
 }
 
 // Does the loop wait for an mbarrier? Then it waits for the hardware alone, or for threads that
-// cannot be suspended yet: if they could, the mbarrier would be behind a call.
+// cannot be suspended yet: if they could, the mbarrier would be after a call.
 static bool has_mbarrier(const IrCfg *c, uint32_t loop) {
   for (uint32_t i = 0; i < c->ninstrs; i++)
     if (ptx_op_order(c->instrs[i]->op) == ORDER_MBARRIER && ir_in_loop(c, c->block_of[i], loop))

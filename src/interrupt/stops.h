@@ -44,7 +44,7 @@ typedef struct Stops {
   IrCfg *cfg;
   Stop *list;
   uint32_t n, ncalls;
-  uint32_t nwide;      // columns of 8 bytes in a context; those of 4 are behind them
+  uint32_t nwide;      // columns of 8 bytes in a context; those of 4 are after them
   PtxReg *locals;      // holds the address of the thread's local variables; NULL: it has none
   bool uses_blocks;    // shared memory, barriers or operations of several lanes
   bool uses_warps;     // … operations of several lanes

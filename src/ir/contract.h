@@ -40,7 +40,7 @@ void contract_keep_apart(const IrCfg *c, const struct ContractFacts *facts, Cont
 bool contract_is_candidate(const PtxInstr *in);   // mul, add or sub without a rounding mode
 bool contract_makes_product(const PtxInstr *in);  // ends in a multiplication ptxas may fuse
 
-// What is known of registers that are written once in the function.
+// Known values of registers that are written once in the function.
 typedef struct ContractFacts {
   bool *once;  // written by one instruction
   bool *is_const;

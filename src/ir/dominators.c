@@ -4,7 +4,7 @@
 // predecessor of a shared exit: quadratic on the "if (bad) goto out" chains that real kernels have.
 // Semi-NCA walks with path compression.
 //
-// Post-dominators are dominators of the reversed graph, whose entry is a virtual exit behind every
+// Post-dominators are dominators of the reversed graph, whose entry is a virtual exit after every
 // block without successors. A loop without exit cannot reach it; its last block in reverse
 // post-order gets an edge to the virtual exit.
 #include "ir/internal.h"

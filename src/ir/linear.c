@@ -3,7 +3,7 @@
 //
 // Runs the body of an innermost loop symbolically once, block by block in IrCfg.order. Every
 // register starts as itself; additions, multiplications by constants and widenings turn it into a
-// sum. Where two paths meet with different sums, the value is unknown. A register that ends an
+// sum. If two paths merge with different sums, the value is unknown. A register that ends an
 // iteration as itself plus a sum of registers the loop does not write moves by that sum in each
 // iteration; everything that depends on such registers only is then known for all iterations.
 // A register that each iteration recomputes from loop-invariant values (the address of a variable,

@@ -2,12 +2,12 @@
 //
 // Any reverse post-order puts a loop's header before the loop and before everything reached from
 // it. Emitting each loop whole at its header's place, inner loops likewise, therefore keeps every
-// forward edge forward and makes loops contiguous. Lanes that leave a loop early then wait behind
+// forward edge forward and makes loops contiguous. Lanes that leave a loop early then wait after
 // it until the last lane has left.
 #include "ir/internal.h"
 
-// Blocks that lead straight to an end of the function. Where there is a choice they come late, so
-// that lanes which are about to end do not run between lanes that go on together.
+// Blocks that lead straight to an end of the function. If there is a choice they come late, so that
+// lanes which are about to end do not run between lanes that continue together.
 static void mark_ending(const IrCfg *c, bool *ending, uint32_t *queue) {
   uint32_t n = 0;
   for (uint32_t b = 0; b < c->nblocks; b++)

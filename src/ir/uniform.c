@@ -4,9 +4,9 @@
 // Optimistic fixpoint: everything starts uniform and is lowered until nothing changes. A branch
 // whose condition differs between lanes makes the blocks up to the place where the lanes meet again
 // divergent; what is written there varies. Lanes meet at the nearest post-dominator that comes
-// after the whole region in IrCfg.order (see the header for what that asks of the device). In
-// irreducible graphs, in functions other than kernels, and after calls of functions with a body
-// nothing is promised.
+// after the whole region in IrCfg.order (see the header for what that asks of the device). The
+// analysis promises nothing for irreducible graphs, functions other than kernels, and code after
+// calls of functions with a body.
 #include "ir/ir.h"
 
 enum { MOST_ROUNDS = 64, NOT_WRITTEN = INT32_MIN };

@@ -115,7 +115,7 @@ typedef struct Writer {
   Str *out;
 } Writer;
 
-// The first number behind a directive that the line begins with; *end: what follows. 0: another
+// The first number after a directive that the line begins with; *end: what follows. 0: another
 // line.
 static uint32_t directive(const char *line, const char *name, char **end) {
   line += strspn(line, " \t");

@@ -2,7 +2,7 @@
 // In LLVM assembly, each call with a literal format,
 //   %23 = call i32 (ptr addrspace(4), ...) @printf(ptr addrspace(4) @.str, <2 x float> %15)
 // gets a new format, "%v2hlf" becomes "%f,%f", and its elements as arguments, widened as C does.
-// What is printed follows the type of the argument. A conversion that has no argument of its kind,
+// The type of the argument decides what is printed. A conversion that has no argument of its kind,
 // or that OpenCL does not know, is printed as it stands.
 #define _GNU_SOURCE
 

@@ -19,8 +19,8 @@ static size_t rows_of_slice(const OclPlace *p, const OclTransfer *t) {
   return t->size[2] == 1 && rows < t->size[1] ? t->size[1] : rows;
 }
 
-// The origin goes into the pointers: CUDA wants rows and slices that are as long as origin and
-// region together, OpenCL as long as the region.
+// Adds the origin to the pointers: CUDA requires that rows and slices hold origin and region,
+// OpenCL only the region.
 static CUresult copy_box(const OclTransfer *t, CUstream stream) {
   CUDA_MEMCPY3D c = {.WidthInBytes = t->size[0], .Height = t->size[1], .Depth = t->size[2]};
   c.dstMemoryType = t->to.on_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;

@@ -4,7 +4,7 @@
 #include "probe/changed_pages_abi.h"
 #include "probe/kernel.h"
 
-// 16 bytes of a page of n; zeros behind its end.
+// 16 bytes of a page of n; zeros after its end.
 DEVICE void load_part(uint64_t page, uint32_t offset, uint32_t n, uint64_t *low, uint64_t *high) {
   if (!((page + offset) & 15) && offset + 16 <= n) {
     load16(page + offset, low, high);

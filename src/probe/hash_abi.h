@@ -75,7 +75,7 @@ typedef struct WgHashTable {
 typedef struct WgHashWork {
   // device addresses of a WgHashScratch that is zero, and of a WgHashResult in memory of the host
   uint64_t scratch, result;
-  uint64_t sequence;  // written behind the result, when all of it is there
+  uint64_t sequence;  // written after the result, when all of it is there
   uint32_t count, reserved;
   WgHashBuffer buffers[WG_HASH_BUFFERS];
 } WgHashWork;

@@ -102,7 +102,7 @@ enum {
   // bytes of the longest record
   WG_TRACE_MAX = 16 + 112 + WG_TRACE_GROUP_UNITS * (16 + 256) + WG_TRACE_GROUP_PLANES * 2 * 128 +
                  2 * WG_TRACE_LINE,
-  WG_TRACE_ROOM = 8192 - 128,  // bytes behind the end of a ring
+  WG_TRACE_ROOM = 8192 - 128,  // bytes after the end of a ring
 };
 
 typedef struct WgTraceHead {

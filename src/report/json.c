@@ -28,7 +28,7 @@ static void stack(Run *r, Str *s, const char *key, RunStack *k) {
   str_addc(s, ']');
 }
 
-// What a framework was asked to do: "aten::log".
+// The framework's operation: "aten::log".
 static void framework_operator(Run *r, Str *s, RunStack *k) {
   uint32_t n = 0;
   const RunFrame *frames = k ? run_stack_frames(r, k, &n) : NULL;

@@ -78,7 +78,7 @@ static bool matches_frame(const FramePattern *p, const RunFrame *f) {
   return false;
 }
 
-// From the innermost frame on; frames behind the last pattern do not matter.
+// From the innermost frame on; frames after the last pattern do not matter.
 static bool matches_frames(const FramePattern *p, uint32_t np, const RunFrame *f, uint32_t nf) {
   if (!np) return true;
   if (p->kind != FRAME_ANY)

@@ -103,7 +103,7 @@ static bool parse_field(Parse *p, const char *key, size_t n, const char *value) 
   return to != &e->kind || check_kinds(p, value);
 }
 
-// src:merge.cu:17 — a number behind the last colon is the line.
+// src:merge.cu:17 — a number after the last colon is the line.
 static FramePattern source_frame(Parse *p, const char *value) {
   const char *colon = strrchr(value, ':');
   bool has_line = colon && colon[1] && strspn(colon + 1, "0123456789") == strlen(colon + 1);

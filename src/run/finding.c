@@ -83,7 +83,7 @@ static void find_allocation(Run *r, RunProcess *p, RunFinding *f, uint64_t relat
                                                                                  : f->launch_number;
   RunAllocation *near = closest(p, f->address, launch),
                 *about = related ? closest(p, related, launch) : NULL;
-  if (!about || distance(about, related) > 1) about = near;  // 1: right behind its end
+  if (!about || distance(about, related) > 1) about = near;  // 1: right after its end
   if (!about) return;
   bool late = f->kind->parts & OF_FREED_MEMORY;  // freed while the kernel ran, or before
   f->allocation = keep(r, about, was_freed(about, late ? 0 : launch));

@@ -1,4 +1,4 @@
-// What an ELF file says about the CUDA runtime in it. Depends on base only, so the command can ask
+// The facts about the CUDA runtime in an ELF file. Depends on base only, so the command can ask
 // before it starts a program.
 #ifndef WG_RUNTIME_CHECK_EXECUTABLE_H
 #define WG_RUNTIME_CHECK_EXECUTABLE_H

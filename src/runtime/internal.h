@@ -1,5 +1,5 @@
-// What the files of runtime/ share. Nothing here is exported; the entry points are reached through
-// the two tables of table.c.
+// Declarations that the files of runtime/ share. Nothing here is exported; the entry points are
+// reached through the two tables of table.c.
 #ifndef WG_RUNTIME_INTERNAL_H
 #define WG_RUNTIME_INTERNAL_H
 
@@ -83,7 +83,7 @@ uint8_t *patch_alloc_near(const void *start, const void *end, size_t size);
 bool rt_watch_loader(void (*changed)(void));
 
 #define STREAM_PTSZ(s) ((s) ? (s) : cudaStreamPerThread)
-// Where a copy or set is queued. sync: the call returns when it is done
+// The stream in which a copy or set is queued. sync: the call returns when it is done
 typedef struct RtQueue {
   cudaStream_t stream;
   bool sync;

@@ -124,8 +124,8 @@ static bool redirect(const char *path, const Targets *t, uint8_t *low, uint8_t *
   return true;
 }
 
-// The file behind the program itself has no name in the loader's list; argv[0] and /proc/self/exe
-// may be something else.
+// In the loader's list the program itself has no file name; argv[0] and /proc/self/exe may be
+// something else.
 static bool file_of_address(const void *address, char *out, size_t size) {
   FILE *maps = fopen("/proc/self/maps", "re");
   if (!maps) return false;

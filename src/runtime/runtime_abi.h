@@ -179,7 +179,7 @@ typedef struct cudaMemcpy3DBatchOp {
 typedef struct cudaPointerAttributes {
   int type, device;
   void *devicePointer, *hostPointer;
-} cudaPointerAttributes;  // toolkit 13 adds eight reserved words behind; we never write them
+} cudaPointerAttributes;  // toolkit 13 appends eight reserved words; we never write them
 
 typedef struct cudaFuncAttributes {
   size_t sharedSizeBytes, constSizeBytes, localSizeBytes;

@@ -6,7 +6,7 @@
 
 enum { SASS_BYTES = 16, SASS_ZERO = 0xff, SASS_UNIFORM_ZERO = 0x3f };
 
-// What the destination of an instruction holds.
+// The contents of an instruction's destination.
 typedef enum Result {
   RESULT_NONE,  // it has none
   RESULT_OTHER,
@@ -41,7 +41,7 @@ typedef enum SassName {
 #include "sass/instructions.def"
 } SassName;
 
-// Where an operand is.
+// The place of an operand.
 // PLACE_VARIABLE: the address of a variable of the program, in another constant bank
 typedef enum SassPlace {
   PLACE_NONE,

@@ -34,9 +34,10 @@ void sass_paths_close(SassPaths *p);
 typedef struct SassTaken {
   const bool *go_taken, *go_next;  // by block: whether these branches can happen
 } SassTaken;
-// Of each block the nearest one in which all paths from it meet; SASS_NO_BLOCK: only at the end.
+// For each block, the nearest block in which all paths from it meet; SASS_NO_BLOCK: only at the
+// end.
 void sass_joins(const SassPaths *p, const SassTaken *t, uint32_t *joins);
-// Of each block the last one that all paths to it come through.
+// For each block, the last block on all paths to it.
 void sass_gates(const SassPaths *p, const SassTaken *t, uint32_t *gates);
 // Do all paths to `block` come through `gate`?
 bool sass_gate_of(const uint32_t *gates, uint32_t gate, uint32_t block);
@@ -47,7 +48,7 @@ void sass_loop(const SassPaths *p, const SassTaken *t, uint32_t first, uint32_t 
 typedef struct SassEdges {
   uint32_t *first, *to;  // of block i: to[first[i]] to to[first[i + 1] - 1]
 } SassEdges;
-// Of each of n blocks its immediate dominator in the graph `down`, whose edges backwards are `up`.
+// The immediate dominator of each of n blocks in the graph `down`, whose reversed edges are `up`.
 // SASS_NO_BLOCK: none, as of roots, and where paths from several roots meet. Blocks that no root
 // leads to become roots.
 void sass_dominators(uint32_t n, const SassEdges *down, const SassEdges *up, bool *is_root,

@@ -1,4 +1,4 @@
-// Where a thread keeps values, and what is known of them at one point of the code. Private to
+// The places where a thread keeps values, and the known values at one point of the code. Private to
 // sass/.
 #ifndef WG_SASS_PLACES_H
 #define WG_SASS_PLACES_H
@@ -33,7 +33,7 @@ typedef struct Place {
   Guarded guarded;
 } Place;
 
-// What conditions follow from others: `list` has two rows for each condition, one for its opposite.
+// Implications between conditions: `list` has two rows for each condition, one for its opposite.
 enum { MOST_IMPLIED = 6 };
 typedef struct Implied {
   Condition (*list)[MOST_IMPLIED];
@@ -42,7 +42,7 @@ void implied_clear(Implied *i, Condition of);
 void implied_add(Implied *i, Condition of, Condition follows);
 bool implies(const Implied *i, Condition one, Condition other);
 
-// Of n places, read under a condition (0: always).
+// The values of n places, read under a condition (0: always).
 Value place_read(const Place *p, Condition under, const Implied *implied);
 // Written under a condition; held: the predicate's value. A place keeps its old value where the
 // condition is false.

@@ -122,12 +122,12 @@ void walk_write_register(Walk *w, uint32_t number, bool uniform, SassPredicate g
   walk_write_place(w, place_of_register(number, uniform), guard, v);
 }
 
-// Of each instruction two, for its two predicates; then one for each predicate of each block.
+// Two for each instruction, for its two predicates; then one for each predicate of each block.
 static Condition condition_of_result(const Walk *w, const SassInstruction *i, unsigned which) {
   return 1 + 2 * (Condition)(i - w->program->code) + (which == OUT_2);
 }
 
-// What follows from a predicate that three others were combined to.
+// The consequences of a predicate that is a combination of three others.
 static void follow_table(Walk *w, Condition c, const ValueInputs *in, unsigned table) {
   const Value *p[] = {&in->in1, &in->in2, &in->in3};
   for (unsigned k = 0; k < 3; k++) {

@@ -2,8 +2,8 @@
 // launch that was checked need not be checked again.
 //
 // Values of registers are followed along all paths that the key allows (values.h), until nothing
-// changes. What comes from memory is data. A branch that depends on data makes everything that is
-// written between it and the place where its paths meet depend on data, too.
+// changes. Values loaded from memory are data. A branch that depends on data makes everything that
+// is written between it and the place where its paths meet depend on data, too.
 #include "sass/walk.h"
 
 // --- a program ---
@@ -155,8 +155,8 @@ static void note_written(Walk *w, uint32_t block, bool *places) {
   }
 }
 
-// Data decide how often a loop runs. What one turn changes for the next then depends on data; what
-// each turn computes anew from other things does not.
+// Data decide how often a loop runs. Then the changes from one iteration to the next depend on
+// data; what each turn computes anew from other things does not.
 static void mark_loop(Walk *w, const SassTaken *t, uint32_t first, uint32_t from) {
   const SassPaths *p = &w->program->paths;
   unsigned n = w->program->places;

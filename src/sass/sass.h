@@ -2,9 +2,9 @@
 // (floating-point numbers of which format, through which of its parameters), and whether the
 // addresses that it accesses depend on data. For kernels that have no PTX.
 //
-// What a kernel stores is evidence, not proof: values and addresses are followed backwards to the
-// instructions that made them, through moves, choices, shared and local memory. What is said to be
-// a floating-point number was made by an instruction for such numbers.
+// The stored formats are evidence, not proof: values and addresses are followed backwards to the
+// instructions that made them, through moves, selections, shared and local memory. A value counts
+// as a floating-point number if an instruction for such numbers made it.
 #ifndef WG_SASS_H
 #define WG_SASS_H
 

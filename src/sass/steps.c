@@ -24,8 +24,8 @@ static ValueResults position(const Walk *w, const SassInstruction *i) {
 }
 
 // The words that an index may lead to. If it may be anything: those of the parameter that the
-// offset lies in. Where it lies in the last bytes of one, the array may begin in the next, with an
-// index that is not 0.
+// offset lies in. If it is in the last bytes of a parameter, the array may begin in the next one,
+// with an index that is not 0.
 static void indexed_words(const Walk *w, uint32_t offset, Value index, uint32_t *first,
                           uint32_t *end) {
   enum { NEAR = 64, WIDEST = 1 << 16 };

@@ -60,8 +60,8 @@ static void find_writers(Reader *r, uint32_t at, SassOperand o, Writers *out) {
 
 static uint32_t formats_of(Reader *r, uint32_t at, SassOperand o, unsigned depth);
 
-// Bytes of a number are no number. Exceptions: the upper halves of two F32, which are BF16, and
-// halves that only change their place.
+// A part of a number's bytes is not a number. Exceptions: the upper halves of two F32, which are
+// BF16, and halves that only change their place.
 static uint32_t after_bytes(const SassInstruction *i, uint32_t formats) {
   enum { UPPER_HALVES = 0x7632, FORM_CONSTANT = 4 };
   uint32_t kept = formats & (SASS_BIT(SASS_F16) | SASS_BIT(SASS_BF16) | SASS_BIT(SASS_OTHER));

@@ -1,6 +1,5 @@
-// What is known of a register in all launches that have the same key: the same shape, the same
-// numbers as parameters, and pointers with as much of their allocation around them. Private to
-// sass/.
+// The known value of a register in all launches with the same key: the same shape, the same numbers
+// as parameters, and pointers with as much of their allocation around them. Private to sass/.
 #ifndef WG_SASS_VALUES_H
 #define WG_SASS_VALUES_H
 

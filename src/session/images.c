@@ -1,5 +1,5 @@
 // The texture objects over linear memory and the surface objects of the process, with their sizes.
-// Kernels see them behind the table of allocations.
+// Kernels see them after the table of allocations.
 #include "cuda/format.h"
 #include "cuda/abi.h"
 #include "session/internal.h"

@@ -3,8 +3,8 @@
 //
 // Each stream has a vector clock. It counts, for every stream, the operations that happen before
 // the next operation of its own stream. Events have a clock, too, and so has the host, whose
-// threads count as one. Calls that are not understood order everything: two launches are only
-// called unordered if nothing that could order them was seen.
+// threads count as one. Unknown calls order everything: two launches are called unordered only if
+// no call could have ordered them.
 //
 // Launches and copies may have numbers (steps): clocks also hold the last step of each stream.
 #include "session/order.h"
@@ -171,7 +171,8 @@ static bool after_everything(OrderStream *s, uint32_t step) {
   return all;
 }
 
-// Notes a step of a stream without a slot: it comes after everything, and everything after it.
+// Notes a step of a stream without a slot: it is ordered after all earlier steps, and before all
+// later ones.
 static void note_without_stream(uint32_t step) {
   for (uint32_t i = 0; i < nstreams; i++) merge(&host, &streams[i].clock);
   host.steps[0] = streams[0].last_step = streams[0].clock.steps[0] = MAX(step, host.steps[0]);

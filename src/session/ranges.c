@@ -32,7 +32,7 @@ static uint64_t nfreed;
 
 static uint64_t end_of(const HeapRange *r) { return r->memory.base + r->memory.size; }
 
-// The first range that ends behind the address.
+// The first range that ends after the address.
 static Spot spot_of(uint64_t address) {
   uint32_t low = 0, high = leaves.len;
   while (low < high) {

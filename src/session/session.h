@@ -688,8 +688,8 @@ SessionInputs *session_inputs(const SessionCall *c);
 void session_inputs_tell(const SessionInputs *in);  // after session_launch_tell. NULL: nothing
 // The launch begins now, and its memory is the process's own.
 void session_inputs_ready(const SessionInputs *in, SessionIsThere *is_there);
-// Where device memory is not the process's own: hands over a changed page; says that the step's
-// last page was handed over.
+// If device memory is not memory of the process: passes a changed page; says that the step's last
+// page was handed over.
 void session_inputs_page(uint32_t step, uint64_t address, const void *bytes, size_t n);
 void session_inputs_all_kept(uint32_t step);
 void session_inputs_free(SessionInputs *in);      // NULL: nothing
@@ -729,8 +729,8 @@ void session_branches_beside(const SessionBranches *b, uint32_t step, const Sess
 uint32_t session_branches_behind(const SessionBranches *b, uint32_t step,
                                  const SessionNumbers *numbers, SessionNumberList *out);
 
-// --- events.c: nodes of a graph that is launched, one after the other. What happens between two
-// calls of session_graph_node belongs to the first; child graphs are nested. ---
+// --- events.c: nodes of a graph that is launched, one after the other. Events between two calls of
+// session_graph_node belong to the first; child graphs are nested. ---
 void session_graph_begin(const SessionBranches *b, uint32_t nodes, const void *stream);
 void session_graph_node(uint32_t place);
 void session_graph_end(void);
@@ -747,7 +747,7 @@ void session_host_waited(void);  // the program has waited for something
 // for SessionBeside of other nodes; 0: it has none.
 uint64_t session_graph_copy(SessionDevice *d, const SessionCopy *c, const SessionBeside *beside,
                             uint32_t *number);
-// The driver has taken the graph. Not called where device memory is the process's own.
+// The driver has taken the graph. Not called if device memory is memory of the process.
 void session_graph_copy_ran(SessionDevice *d, const SessionCopy *c);
 // The graph does not order these two nodes.
 void session_graph_copies_unordered(const SessionCopy *a, const SessionCopy *b);

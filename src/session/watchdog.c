@@ -1,6 +1,6 @@
 // The watchdog: a thread that looks every half second for launches that make no progress. Tools
-// whose code says where warps wait look at the device (Tool.find_stuck). Where no tool knows, and
-// the program itself waits for the device, the last launch is at least named.
+// whose code says where warps wait look at the device (Tool.find_stuck). If no tool knows, and the
+// program itself waits for the device, a message at least names the last launch.
 #define _GNU_SOURCE
 #include "session/watchdog.h"
 #include "tools/tool.h"

@@ -1,8 +1,8 @@
 // The buffers that a launch may have written, which --hash (hash_buffers.c) and --dump-buffers
 // (dump_buffers.c) read after it, and whether something else may write to them meanwhile.
 //
-// The pointers that a kernel stores through are known from its code (weave/find_writes.c). Where
-// the code does not tell, everything that its parameters point to counts. A graph counts as one
+// The pointers that a kernel stores through are known from its code (weave/find_writes.c). If the
+// code does not show this, everything that the parameters point to counts. A graph counts as one
 // launch: all that its kernels may have written.
 #include "session/written_buffers.h"
 

@@ -1,4 +1,4 @@
-// What written_buffers.c, hash_buffers.c and dump_buffers.c share.
+// Declarations that written_buffers.c, hash_buffers.c and dump_buffers.c share.
 #ifndef WG_SESSION_WRITTEN_BUFFERS_H
 #define WG_SESSION_WRITTEN_BUFFERS_H
 

@@ -94,8 +94,8 @@ static bool connect(Store *s, int flags, const char *option) {
   return sqlite3_exec(s->db, "SELECT 1 FROM sqlite_schema LIMIT 1", NULL, NULL, NULL) == SQLITE_OK;
 }
 
-// SQLite wants to write beside a file that was not finished. Where it may not, the -wal is read
-// without shared memory; without a -wal the file is all there is.
+// SQLite wants to write beside a file that was not finished. If that is not possible, the -wal is
+// read without shared memory; without a -wal the file is all there is.
 static bool connect_without_companions(Store *s) {
   sqlite3_close(s->db);
   return connect(s, SQLITE_OPEN_READONLY, s->wal_bytes ? "alone" : "immutable");

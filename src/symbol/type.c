@@ -305,7 +305,7 @@ static const SymbolType *described(SymbolStore *s, Dwarf_Die *type) {
 
 // --- where to look ---
 
-// What is looked for in a file: a type or a variable, by its qualified name.
+// The object of a search in a file: a type or a variable, by its qualified name.
 typedef struct Search {
   SymbolStore *store;
   const char *name;

@@ -72,8 +72,8 @@ typedef struct Tool {
   // … and has got it: fills the tool's facts. Also for a launch that is being captured, which has
   // no table.
   void (*facts)(ToolDevice *d, ToolLaunch *l);
-  // The tool runs alone: a launch with this record needs no check. may_settle: this may be so for
-  // some launches of the kernel.
+  // Whether a launch with this record needs no check, if the tool runs alone. may_settle: some
+  // launches of the kernel may need none.
   bool (*is_settled)(SessionKernel *k, const void *record);
   bool (*may_settle)(const WovenKernel *code);
   void (*launch_done)(ToolDevice *d, const WgLaunch *record);  // it has ended, or never will begin

@@ -1,4 +1,4 @@
-// What an atomic operation leaves in memory: by the operation and type that its instruction names.
+// The value of memory after an atomic operation, by the operation and type of its instruction.
 #include "trace/reader.h"
 
 static bool has_word(const char *text, const char *word) {

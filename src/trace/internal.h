@@ -168,7 +168,7 @@ typedef struct TraceRow {
   int32_t stride;
   uint32_t addresses, words;  // where they begin in the block's lists
 } TraceRow;
-// What does not change from execution to execution of a site; kept once for a chunk.
+// The properties of a site that do not change between executions; kept once for a chunk.
 typedef struct TracePlace {
   uint32_t site;
   uint8_t has, planes;

@@ -179,7 +179,7 @@ static bool load_steps(TraceReader *t, Error *err) {
               x.to_host = text_is(s, 18, "to-host") || text_is(s, 18, "on-host");
               // the initial value of a variable, which comes with the module
               if (x.from_host && x.source == x.destination) x.source = 0;);
-  // Launches that the table does not have are steps too, behind the others. In a file that was cut
+  // Launches that the table does not have are steps too, after the others. In a file that was cut
   // short their steps were not written yet.
   bool cut = has_committed && is_unfinished(t);
   bool *seen = mem_alloc(t->nlaunches + 1);

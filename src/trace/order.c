@@ -58,8 +58,8 @@ static void settle(Found *f, const Wanted *w, uint64_t address, uint64_t bytes) 
     }
 }
 
-// What a candidate wrote. known: its value is known; overwritten: bytes that are asked for, one bit
-// each, that later ordered writes of the same launch overwrote
+// The bytes that a candidate wrote. known: its value is known; overwritten: bytes that are asked
+// for, one bit each, that later ordered writes of the same launch overwrote
 typedef struct Written {
   uint64_t address;
   uint32_t bytes, overwritten;
@@ -194,7 +194,7 @@ static bool host_write(TraceReader *t, const Wanted *w, Found *f, const ReaderSt
   return true;
 }
 
-// Bytes that candidates which leave this byte alone wrote with the value that was read.
+// The bytes that candidates without a write to this byte wrote with the value that was read.
 static uint32_t written_beside(const Found *f, uint32_t byte) {
   uint32_t bytes = 0;
   for (uint32_t k = 0; k < f->list.len; k++)
@@ -203,8 +203,8 @@ static uint32_t written_beside(const Found *f, uint32_t byte) {
   return bytes;
 }
 
-// Whether the candidate may have written the byte: it wrote the value that was read. Where it wrote
-// other values, others that leave this byte alone may have written afterwards.
+// Whether the candidate may have written the byte: it wrote the value that was read. If it wrote
+// other values, candidates without a write to this byte may have written afterwards.
 static bool may_have_given(const Candidate *c, uint32_t byte, uint32_t beside) {
   return c->covers >> byte & 1 && !(c->differs >> byte & 1) && !(c->differs & ~beside);
 }

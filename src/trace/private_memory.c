@@ -100,7 +100,7 @@ void trace_private_free(TracePrivateOps *o) {
   o->phases = NULL;
 }
 
-// What memory holds after the operation; false: not known.
+// The contents of memory after the operation; false: not known.
 static bool value_after(TraceReader *t, const TraceOp *op, uint8_t after[16], Error *err) {
   RowRef r;
   const ReaderStep *host;

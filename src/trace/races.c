@@ -85,9 +85,9 @@ static bool is_under_way(const Touch *a, const Touch *b) {
          (b->until > a->record && b->record < a->record);
 }
 
-// Whether fences and the like may order a before b, as far as can be seen from here: not far. A
-// warp may release to another of its block, which then releases to other blocks. told: as if b had
-// acquired what it read.
+// Whether fences and similar operations may order a before b; searches only a few rows. A warp may
+// release to another of its block, which then releases to other blocks. told: as if b had acquired
+// what it read.
 static bool may_be_before(const Racing *x, const Touch *a, const Timeline *of_a, const Touch *b,
                           const Timeline *of_b, bool told) {
   bool far = a->block != b->block;
@@ -100,8 +100,8 @@ static bool may_be_before(const Racing *x, const Touch *a, const Timeline *of_a,
           (q && block_is_told(q, told, first[0] <= b->record, b->passed)));
 }
 
-// Whether two accesses race that are in the same block between the same barriers, or in different
-// blocks. false: something orders them, or they do not conflict
+// Whether two accesses in the same block between the same barriers, or in different blocks, race.
+// false: they are ordered, or do not conflict
 static bool conflict(TraceReader *t, Racing *x, const Touch *a, const Touch *b, bool *told,
                      Error *err) {
   *told = false;

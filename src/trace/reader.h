@@ -105,8 +105,8 @@ sqlite3_stmt *reader_prepare(TraceReader *t, const char *sql, Error *err);
 sqlite3_stmt *reader_statement(TraceReader *t, const char *sql, Error *err);
 void reader_done(TraceReader *t, sqlite3_stmt *s);
 
-// --- fetch.c: parts of chunks, kept for a while. What is returned stays until the next call for a
-// part of that kind, unless held ---
+// --- fetch.c: parts of chunks, kept for a while. A returned part stays valid until the next call
+// for a part of that kind, unless held ---
 const ChunkDirectory *reader_directory(TraceReader *t, const ReaderChunk *c, Error *err);
 TraceBlock *reader_block(TraceReader *t, const ReaderChunk *c, uint32_t block, bool values,
                          Error *err);
@@ -465,8 +465,8 @@ typedef struct WritesKept {
 bool writes_kept(WritesKept *k, const ReaderLaunch *l, bool inside, const RangeScan *scan,
                  GatheredAccesses *out, Error *err);
 void writes_kept_free(WritesKept *k);
-// NOT_TOLD: nothing orders them, and the first is a copy that the second's warp had not waited for:
-// without a race it was not done yet
+// NOT_TOLD: unordered, and the first is a copy that the second's warp had not waited for: without a
+// race it was not done yet
 typedef enum {
   RELATION_NONE,
   RELATION_BEFORE,

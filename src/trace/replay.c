@@ -1,6 +1,6 @@
 // The contents of memory after a step. Goes back from there until the last write of every byte is
-// found. Within a launch each thread's writes are in order; between threads the device's clock
-// decides where nothing else does.
+// found. Within a launch each thread's writes are in order; between unordered threads the device's
+// clock decides.
 #include "trace/reader.h"
 
 enum { PENDING = 255, DEEPEST = 16 };
@@ -11,7 +11,7 @@ typedef struct Best {
   uint32_t time, order;
 } Best;
 enum { SEEN = 1u << 31 };  // beside a time, which has 31 bits
-// What all lanes of a row have in common, looked up once. words NULL: not a plain store.
+// Data that all lanes of a row share, looked up once. words NULL: not a plain store.
 typedef struct StoreRow {
   uint64_t record;
   const TraceRow *row;

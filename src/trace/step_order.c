@@ -54,7 +54,7 @@ static void add_shifted(uint64_t *to, const uint64_t *from, uint32_t by) {
 
 static const uint64_t everything[WORDS] = {[0 ... WORDS - 1] = UINT64_MAX};
 
-// Finds what a step comes after, from its rows. Without any it comes after everything.
+// Finds the predecessors of a step, from its rows. Without any it comes after everything.
 static void place(Near *near, uint32_t process, uint32_t number, const Row *rows, uint32_t n,
                   Near *out) {
   bool all = true;
@@ -95,7 +95,7 @@ static Orders all_steps(const TraceReader *t) {
   return o;
 }
 
-// Finds the steps before list[at] that nothing orders before it, the nearest first.
+// Finds the steps before list[at] that are unordered with it, the nearest first.
 static uint32_t find_beside(const Order *list, uint32_t at, const Near *near, uint32_t *out) {
   uint32_t n = 0;
   for (uint32_t k = at; k-- && list[k].process == list[at].process;) {

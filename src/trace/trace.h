@@ -59,8 +59,8 @@ TraceWriter *trace_writer_new(const TraceLimits *limits, Error *err);
 // SIZE_MAX: recording has stopped (trace_stopped).
 size_t trace_take(TraceWriter *w, uint32_t process, uint32_t ring, const uint8_t *data, size_t n,
                   bool ended);
-// Bytes that came from outside, as the device had them after that step of the process: contents of
-// a copy to the device.
+// Bytes that came from the host, as they were on the device after that step of the process:
+// contents of a copy to the device.
 void trace_contents_set(TraceWriter *w, uint32_t process, uint32_t step, uint64_t address,
                         const void *bytes, size_t n);
 // Saves what is finished; called by the thread that owns the database, within its transaction if
@@ -101,7 +101,7 @@ void trace_give_up(TraceReader *t, bool yes);
 // wait, so that others come first
 void trace_pause_with(TraceReader *t, void (*f)(void *user), void *user);
 
-// Answers come in order, as many as asked for; `more` says that there are others behind. false: err
+// Answers come in order, as many as asked for; `more` says that there are others after. false: err
 // says why. some: not all operations were looked at (trace_readers); cut: not all are in the file
 typedef struct TraceOps {
   TraceOp *list;
@@ -214,8 +214,8 @@ typedef struct TracePrivateOps {
 bool trace_of_private(TraceReader *t, const TracePrivate *of, uint64_t skip, uint32_t most,
                       TracePrivateOps *out, Error *err);
 void trace_private_free(TracePrivateOps *o);
-// What the bytes hold at the end of a phase, as far as it was recorded. known: as of contents;
-// touched: TRACE_READS, TRACE_WRITES, in that phase; phases: how many there are
+// The contents of the bytes at the end of a phase, as far as they were recorded. known: as of
+// contents; touched: TRACE_READS, TRACE_WRITES, in that phase; phases: how many there are
 typedef struct TracePrivateContents {
   uint8_t *value, *known, *touched;
   uint64_t phases;
@@ -234,8 +234,8 @@ typedef struct TraceCounts {
   TraceSiteCount *sites;
   uint32_t n;
   uint64_t *blocks, nblocks;  // operations of each
-  // Of each block, in nanoseconds of the device's clock: its first access after the launch's first,
-  // and its last after its first. UINT32_MAX: it made none
+  // For each block, in nanoseconds of the device's clock: the time from the launch's first access
+  // to the block's first, and from the block's first to its last. UINT32_MAX: it made none
   uint32_t *began, *took;
 } TraceCounts;
 bool trace_counts(TraceReader *t, uint32_t launch, TraceCounts *out, Error *err);

@@ -4,7 +4,7 @@
 
 #include "trace/reader.h"
 
-// What an address is in: an allocation, or a variable in shared or local memory.
+// The object that contains an address: an allocation, or a variable in shared or local memory.
 typedef struct VtabBuffer {
   uint64_t record;  // of the operation; 0: none yet
   uint32_t lane, allocation;

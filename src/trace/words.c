@@ -179,7 +179,7 @@ MANY_AT_A_TIME static void number_more(const uint8_t *restrict bytes, size_t n,
 static inline size_t collect_others(const uint8_t *bytes, const uint8_t *codes, size_t n,
                                     uint8_t symbols, uint8_t *to) {
   size_t others = 0;
-  for (size_t i = 0; i < n; i += 8) {  // behind the codes there is room, too
+  for (size_t i = 0; i < n; i += 8) {  // after the codes there is room, too
     uint64_t eight, differ, low = 0x0101010101010101u;
     memcpy(&eight, codes + i, 8);
     differ = eight ^ low * symbols;

@@ -219,7 +219,7 @@ static inline uint16_t bf16_fma(uint16_t a, uint16_t b, uint16_t c) {
 
 // --- policy: which results .ftz flushes ---
 // Those that are below the least normal number after rounding to 24 bits with no limit on the
-// exponent (measured). Where ordinary rounding gives the least normal number, these tell whether it
+// exponent (measured). If ordinary rounding gives the least normal number, these tell whether it
 // must still be flushed. The operands are flushed already; sums of floats are exact there.
 static inline double f32_tiny_limit(Rounding r) {
   return r == ROUND_NEAREST ? 0x1.ffffffp-127 : 0x1.fffffep-127;

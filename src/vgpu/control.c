@@ -1,15 +1,16 @@
 // Control flow of a warp: divergence, reconvergence, calls.
 //
-// Lanes of a warp that stand at different places are fragments. Of the ready ones the deepest in
-// calls runs first, and among those the one lowest in the code: blocks are laid out so that a
-// fragment that waits stands where the others will come by (Collange's MinSP-MinPC). Fragments at
-// the same instruction of the same frame merge, at exec_join, at returns and when they are picked.
-// A fragment that spins without end is preempted (budget) and the next one runs in turn for a while
-// (`fair`), so lanes that wait for lanes of their own warp make progress.
+// Lanes of a warp that stand at different places are fragments. Of the ready fragments the one with
+// the deepest call stack runs first; of several, the one at the lowest place in the code. Blocks
+// are laid out so that a fragment waits at a place that the others will reach (Collange's
+// MinSP-MinPC). Fragments at the same instruction of the same frame merge, at exec_join, at returns
+// and when they are picked. A fragment that spins without end is preempted (budget) and the next
+// one runs in turn for a while (`fair`), so lanes that wait for lanes of their own warp make
+// progress.
 #include "vgpu/core.h"
 
-// Where a stored fragment goes on: past the join it would execute first, so that equal places are
-// equal pointers.
+// The place where a stored fragment continues: past the join that it would execute first, so that
+// equal places are equal pointers.
 static const Inst *settle(const Inst *pc) { return is_join(pc) ? pc + 1 : pc; }
 
 static void save(Warp *w, const Inst *pc) {

@@ -38,7 +38,7 @@ struct VgpuModule {
   size_t memory_bytes;   // all its variables
   pthread_mutex_t lock;  // decoding
 };
-// What a name means inside one unit. Both follow .extern to the definition; NULL: unresolved.
+// The meaning of a name inside one unit. Both follow .extern to the definition; NULL: unresolved.
 FuncSym *function_symbol(const PtxFunc *f);
 VarSym *variable_symbol(const PtxVar *v);
 
@@ -60,7 +60,7 @@ bool kernel_prepare(VgpuKernel *k, Error *err);  // decodes once; thread-safe
 bool kernel_shared_offset(const VgpuKernel *k, const PtxVar *v, uint32_t *offset);
 
 // --- decode.c ---
-// Bytes behind the registers that an instruction may touch if it takes a register for a wider one:
+// Bytes after the registers that an instruction may touch if it takes a register for a wider one:
 // never the host's memory.
 enum { REG_MARGIN = 16 * LANES * 4 };
 enum { MOST_LOCAL = 1 << 20 };  // bytes of local memory of a thread; a GPU has 512 KB
@@ -71,7 +71,7 @@ struct Code {
   PtxFunc *func;
   Inst *insts;
   uint32_t ninsts;
-  uint32_t reg_bytes;  // registers of one frame; REG_MARGIN bytes behind them may be touched
+  uint32_t reg_bytes;  // registers of one frame; REG_MARGIN bytes after them may be touched
   uint32_t const_start, const_bytes;  // constant slots in it, filled from `constants`
   char *constants;
   uint32_t local_bytes;     // frame in local memory
@@ -287,7 +287,8 @@ struct Launch {
   char *arguments;      // the same bytes outside of the window
   uint64_t grid_id;
   uint64_t workspace;  // cooperative groups' grid barrier
-  // What all executors write often lies on cache lines of its own: they read the rest all the time.
+  // Fields that all executors write often have cache lines of their own, since they read the other
+  // fields all the time.
   CacheLine before_next;
   _Atomic uint64_t next_group;
   CacheLine before_done;

@@ -432,7 +432,7 @@ static void decode_blocks(Decoder *d) {
     d->wants_head |= o == 0 || is_switched_to(g, blk);
     if (blk->npred > 1 || (b == 0 && blk->npred > 0)) {
       bind_emit(&d->binder, region_is_on() ? region_join : exec_join);
-      d->wants_head = o == 0;  // a warp starts behind the join
+      d->wants_head = o == 0;  // a warp starts after the join
     }
     for (uint32_t i = blk->first; i < blk->end; i++) {
       d->wants_head |= region_head_before(g->instrs[i]);

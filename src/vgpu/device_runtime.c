@@ -4,7 +4,7 @@
 //
 // A child may run at any time between its launch and the end of its parent's grid, so it runs when
 // the parent's blocks are done: children in the order they were launched, each with its own
-// children behind it, tail launches last.
+// children after it, tail launches last.
 //
 // Requests are described outside of the window. Only parameter buffers are inside, since the parent
 // writes them.

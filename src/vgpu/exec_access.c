@@ -308,7 +308,7 @@ static const Inst *exec_store_any(Warp *w, const Inst *in) {
     return in + 1; \
   }
 
-// Local memory: usually the same variable in every lane, one lane's memory behind the other's.
+// Local memory: usually the same variable in every lane, one lane's memory after the other's.
 #define LOCAL_ACCESS(T, R) \
   static const Inst *load_local_##T##_##R(Warp *w, const Inst *in) { \
     const MemDesc *m = mem_desc(in); \

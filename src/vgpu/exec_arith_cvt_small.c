@@ -20,7 +20,7 @@ static const SmallType *find_small(PtxType t) {
   return NULL;
 }
 
-// What one conversion does, for the execute functions.
+// The description of one conversion, for the execute functions.
 typedef struct SmallJob {
   const SmallType *to, *from;
   Rounding rounding;

@@ -116,7 +116,7 @@ bool VGPU_NAME(arith_bind_half)(Binder *b) {
     EMIT(flush_f16, flushed, s[k], s[k], s[k]);
     s[k] = flushed;
   }
-  // What still happens to the result, in order.
+  // The remaining steps on the result, in order.
   ExecFn *after[3];
   unsigned nafter = 0;
   if (ptx_has(in, MOD_SAT)) after[nafter++] = saturate_f16;

@@ -49,9 +49,9 @@ typedef struct AtomDesc {
 
 static uint32_t flushed(uint32_t f) { return f & 0x7f800000 ? f : f & 0x80000000; }
 
-// x: what memory holds, y: the operand. Of two NaNs the global unit gives the operand before what
-// memory holds and leaves a signaling NaN as it is; in shared memory the thread adds: what memory
-// holds comes first, made quiet (measured).
+// x: what memory holds, y: the operand. Of two NaNs the global unit prefers the operand to the
+// value in memory, and keeps a signaling NaN unchanged; in shared memory the thread adds: the value
+// in memory comes first, made quiet (measured).
 static uint64_t add_f64(uint64_t x, uint64_t y, bool shared) {
   double m = f64_from_bits(x), v = f64_from_bits(y), r = m + v;
   if (shared) return f64_bits(f64_propagate2(r, m, v));

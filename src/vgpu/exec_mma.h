@@ -2,8 +2,8 @@
 //
 // All layouts of the manual but one (mma.m8n8k4 with f16) are built from blocks: a register slot,
 // 32 lanes of 4 bytes (f64: 8 bytes), is a row-major block of 8 rows of 16 (32) bytes of A, or of 8
-// columns of B. Of the accumulator, two slots (f16: one) are the even and odd columns of an 8x8
-// block. Where a fragment has more registers than the matrix has blocks (wmma with f16 does), the
+// columns of B. Two slots of the accumulator (f16: one) are the even and odd columns of an 8x8
+// block. If a fragment has more registers than the matrix has blocks (as wmma with f16), the
 // registers repeat.
 #ifndef WG_VGPU_EXEC_MMA_H
 #define WG_VGPU_EXEC_MMA_H

@@ -84,7 +84,7 @@ static bool prepare(VgpuKernel *k, Error *err) {
       for (uint32_t f = 0; f < k->module->funcs.len; f++)
         if (k->module->funcs.data[f]->address_taken) reach(&r, k->module->funcs.data[f]);
   }
-  // dynamic shared memory starts behind the static variables
+  // dynamic shared memory starts after the static variables
   uint32_t align = k->dynamic_base;
   k->dynamic_base = (k->shared_static_end + align - 1) / align * align;
   bool ok = !r.too_much_shared ||

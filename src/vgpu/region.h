@@ -34,7 +34,7 @@ typedef struct LaneValue {
   Name base, x, y;
 } LaneValue;
 
-// What an instruction does to the three forms.
+// The effect of an instruction on the three forms.
 typedef enum {
   SHAPE_UNKNOWN,  // its execute functions are called, registers in their slots
   SHAPE_STOP,     // the interpreter runs it
@@ -72,7 +72,7 @@ typedef struct AccessGroup {
   const PtxReg *base;
   bool shared;
   unsigned lane_bytes;
-  uint32_t end;       // the first Inst behind them
+  uint32_t end;       // the first Inst after them
   int64_t low, high;  // the smallest and the greatest offset
   Name good, row[4];  // good: all are accessible. row: host address of the lowest, by row of lanes
 } AccessGroup;
@@ -133,7 +133,7 @@ static inline unsigned region_bits(const PtxReg *reg) {
 }
 static inline bool region_is_native(Shape s) { return s >= SHAPE_COPY; }
 
-// What a compiled function needs beside its warp.
+// Data that a compiled function needs beside its warp.
 typedef struct RegionEnv {
   uint64_t window;
   void (*split)(Warp *w, const Inst *at, uint32_t lanes);  // warp_split_lanes
@@ -220,14 +220,14 @@ void region_declare(Region *r);                     // the variables that hold r
 
 void region_instruction(Region *r, uint32_t i);  // one PTX instruction, with its guard
 
-// The Inst behind the PTX instruction that begins there.
+// The Inst after the PTX instruction that begins there.
 static inline uint32_t region_after(const Region *r, uint32_t i) {
   return r->group_end[i] ? r->group_end[i] : i + 1;
 }
 
 // --- region_predicated.c ---
 void region_find_predicated(Region *r);
-uint32_t region_predicated(Region *r, uint32_t i);  // the text for a branch; the Inst behind it
+uint32_t region_predicated(Region *r, uint32_t i);  // the text for a branch; the Inst after it
 
 // --- region_masked.c ---
 void region_masked_find(Region *r);

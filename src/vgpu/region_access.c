@@ -2,7 +2,7 @@
 // for each row of lanes; everything unusual goes to the execute function of the instruction.
 #include "vgpu/region.h"
 
-// Where an access lies in host memory, and whether it may be made as it is.
+// The host address of an access, and whether it may be made directly.
 typedef struct Place {
   Region *r;
   const Inst *in;
@@ -125,7 +125,7 @@ static bool is_alike(const Region *r, const AccessGroup *g, uint32_t i) {
          (offset_of(d) - g->low) % (int64_t)g->lane_bytes == 0;
 }
 
-// Finds the loads behind the first one of a group.
+// Finds the loads after the first one of a group.
 static void find_group(const Region *r, AccessGroup *g, uint32_t first) {
   const int64_t most = 1 << 16;
   for (uint32_t i = first; i < r->code->ninsts; i = g->end) {
@@ -339,8 +339,8 @@ static uint32_t loop_of(const Place *p) {
 
 typedef enum { LOOP_LONG, LOOP_SHORT, LOOP_FULL } LoopKind;
 
-// A loop without calls of execute functions is so short that the CPU runs ahead by itself. Where it
-// has more than a few loads, each test would cost more than it gains.
+// A loop without calls of execute functions is so short that the CPU runs ahead by itself. With
+// more than a few loads, each test would cost more than it gains.
 static LoopKind kind_of(const Region *r, uint32_t loop) {
   enum { FEW_LOADS = 2 };
   uint32_t loads = 0;

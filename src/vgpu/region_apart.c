@@ -8,7 +8,7 @@ void region_apart_declare(Region *r) {
   if (r->block) region_line(r, "%%apart_lanes = alloca i32");
 }
 
-// Is a register needed behind a store of masked code, or where other lanes wait meanwhile?
+// Is a register needed after a store of masked code, or where other lanes wait meanwhile?
 static bool is_needed(const Region *r, const PtxReg *reg) {
   for (uint32_t i = 0; i < r->code->ninsts; i++)
     if ((r->waits[i] || r->apart[i]) && region_is_live(region_live_at(r, &r->code->insts[i]), reg))
@@ -27,7 +27,7 @@ static void move_all(Region *r, bool keep) {
   r->waiting_bytes = MAX(r->waiting_bytes, (end + 63) & ~(size_t)63);
 }
 
-// Does the store have to wait? Shared memory: the first one behind a barrier.
+// Does the store have to wait? Shared memory: the first one after a barrier.
 static Name must_wait(Region *r, bool shared, Name *flag) {
   if (!shared) return (Name){"%several"};
   *flag = region_field(r, "%w", offsetof(Warp, shared_store_waits));

@@ -3,9 +3,9 @@
 //
 // A warp's turn ends before a store for which it lets the others catch up, at a barrier, and when
 // the warp ends. Registers that live there wait in a compact form: values that are the same or
-// linear over the lanes as scalars. Whatever else the code meets (lanes that go different ways, an
-// instruction of the interpreter, a used-up budget) leaves the block to the engine: BlockTurns says
-// how far each warp is, and `unload` puts the registers of one warp into its slots.
+// linear over the lanes as scalars. In all other cases (lanes that diverge, an instruction of the
+// interpreter, a used-up budget) the code leaves the block to the engine: BlockTurns says how far
+// each warp is, and `unload` puts the registers of one warp into its slots.
 #include "vgpu/region.h"
 
 enum { STOPS_BEFORE_STORE = 1, STOPS_AT_BARRIER = 2 };  // Region.stops
@@ -170,7 +170,7 @@ static bool is_reduction(const PtxInstr *in) {
   return in && (in->op == OP_BAR || in->op == OP_BARRIER) && ptx_has(in, MOD_RED);
 }
 
-// The code of a warp behind the barrier, before the head.
+// The code of a warp after the barrier, before the head.
 static void emit_behind(Region *r, uint32_t head) {
   const PtxInstr *in = r->code->insts[head - 1].src;
   if (is_reduction(in)) emit_reduced(r, in);
@@ -232,7 +232,7 @@ bool region_block_stop(Region *r, uint32_t i) {
   return true;
 }
 
-// The turn ends before a store, if it must; the next one begins behind this test. The execute
+// The turn ends before a store, if it must; the next one begins after this test. The execute
 // function of the store, should it be called, finds that others have had their turn.
 void region_block_wait(Region *r, const Inst *store, bool shared) {
   uint32_t head = (uint32_t)(store - r->code->insts) - 1;
@@ -353,7 +353,7 @@ void region_block_start(Region *r) {
   region_block_leave(r, (Name){"%insts"});
 }
 
-// Where a turn ends, where the next one begins, and where the engine takes over.
+// The places where a turn ends, where the next one begins, and where the engine takes over.
 static void emit_stop(Region *r, uint32_t head, bool barrier) {
   uint32_t number = barrier ? head | TURNS_BARRIER : head;
   str_printf(r->to, "%c%u:\n", barrier ? 'B' : 'S', head);

@@ -66,7 +66,7 @@ static void look_at_window(Many *m, Name address) {
   m->good = none_of(m, lanes_compare_with(l, "ne", out, 0));
 }
 
-// A lane's local memory lies behind the one's before it.
+// A lane's local memory lies after the one's before it.
 static void look_at_local(Many *m, Name address) {
   Region *r = m->r;
   Name at = region_field(r, "%w", offsetof(Warp, local_bytes));
@@ -196,7 +196,7 @@ static void put(Many *m, unsigned e) {
               bits, bits, all.text, p.text, m->d->size, mask.text);
 }
 
-// One address for all lanes: a lane's local memory lies behind the one's before it.
+// One address for all lanes: a lane's local memory lies after the one's before it.
 static void put_local(Region *r, const Inst *in, LaneValue address) {
   const MemDesc *d = mem_desc(in);
   unsigned bits = d->size * 8;

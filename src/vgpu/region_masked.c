@@ -3,8 +3,9 @@
 // of these blocks has a mask of lanes that wait to run it; the lowest in the code runs first, as in
 // the interpreter (control.c), so lanes meet where they would meet there.
 //
-// Registers written in these blocks are vectors (region_classes.c). What must not be done here
-// (stores that wait, collectives, probes, a used-up budget) leaves with one fragment for each mask.
+// Registers written in these blocks are vectors (region_classes.c). At operations that must not run
+// here (stores that wait, collectives, probes) and at a used-up budget, the code exits with one
+// fragment for each mask.
 #include "vgpu/region.h"
 
 enum { MOST_BLOCKS = 256, MOST_MASKED_INSTS = 3000 };

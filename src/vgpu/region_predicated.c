@@ -33,7 +33,7 @@ static void find_sources(const Region *r, Sources *s) {
   }
 }
 
-// May it be computed for lanes that do not want it?
+// May it be computed for lanes that do not need it?
 static bool is_harmless(const Region *r, uint32_t i) {
   const PtxInstr *in = r->code->insts[i].src;
   switch ((Shape)r->shape[i]) {

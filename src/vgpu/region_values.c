@@ -134,7 +134,7 @@ LaneValue region_read(Region *r, const PtxReg *reg, bool raw) {
   return r->lazy_nan[reg->id] && !raw && v.form != FORM_LINEAR ? canonical(r, v) : v;
 }
 
-// What the lanes of the mask write, and what the others keep.
+// Selects the new value in the lanes of the mask, and the old one in the others.
 static LaneValue blend(Region *r, const PtxReg *reg, LaneValue v) {
   LaneValue old = region_read(r, reg, true);
   Name now = region_vector(r, &v), was = region_vector(r, &old);

@@ -75,7 +75,7 @@ static unsigned class_of(const PtxReg *r) {
 }
 static const uint32_t class_bytes[5] = {16, 2 * LANES, 4 * LANES, 8 * LANES, 16 * LANES};
 
-// Puts the registers that instrumentation added behind the others; both stay in order. *n: how many
+// Puts the registers that instrumentation added after the others; both stay in order. *n: how many
 // are used at all.
 static uint32_t move_probes(const PtxFunc *f, Interval *iv, uint32_t *n) {
   uint32_t kept = 0, probes = 0;

@@ -187,8 +187,8 @@ typedef uint64_t VgpuNative(const uint64_t *args, const VgpuNativeLane *lane);
 // before the first module is loaded
 void vgpu_native_add(const char *name, VgpuNative *fn, unsigned nargs, unsigned address);
 
-// The same for a whole warp at once. Of the first `common` arguments, the same in all lanes, only
-// [0] is given.
+// The same for a whole warp at once. The first `common` arguments are the same in all lanes; only
+// [0] of each is given.
 enum { VGPU_NATIVE_ARGS = 16 };
 typedef void VgpuWarpNative(uint32_t lanes, const uint64_t (*args)[32]);
 void vgpu_native_add_warp(const char *name, VgpuWarpNative *fn, unsigned common, unsigned nargs);

@@ -133,7 +133,7 @@ struct Frame {  // one activation of a function by some lanes of a warp
   uint32_t local_base;      // start of its locals in each lane's local memory
   bool probe;               // a function of Warpgrind's own
   bool has_dynamic;         // alloca was used: dynamic[] counts
-  uint32_t dynamic[LANES];  // bytes of each lane's alloca memory, right behind the locals
+  uint32_t dynamic[LANES];  // bytes of each lane's alloca memory, right after the locals
   Frame *next_free;
 };
 

@@ -1,11 +1,11 @@
 // Launches that do not end.
 //
 // A warp makes no progress if it waits at a barrier or for lanes of its own; if its registers are
-// the same as when it was looked at before, thousands of turns of a loop ago; if it turns in a loop
-// that has come back to where it was (watch_past.c); or if all it did since is to poll memory,
-// storing nothing. Everything else is progress, however long it takes. When no warp of a launch has
-// made any for the time the user gave, every group that has been begun says where its warps stand,
-// and notifies the caller of the launch.
+// the same as in the previous sample, thousands of iterations ago; if it turns in a loop that has
+// come back to where it was (watch_past.c); or if all it did since is to poll memory, storing
+// nothing. Everything else is progress, however long it takes. When no warp of a launch has made
+// any for the time the user gave, every group that has been begun says where its warps stand, and
+// notifies the caller of the launch.
 #include <errno.h>
 #include <time.h>
 

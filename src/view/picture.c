@@ -278,7 +278,7 @@ void view_answer_pixel(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
 
 // --- wg_watch: a dot for each thread ---
 
-// "mov.f32 wg_watch_f32, %f1;"; a register that occurs again has a number behind its name.
+// "mov.f32 wg_watch_f32, %f1;"; a register that occurs again has a number after its name.
 static const char *watched_type(const char *text) {
   static const char *const names[][2] = {{"f32", "f32"}, {"f64", "f64"}, {"s32", "i32"},
                                          {"u32", "u32"}, {"s64", "i64"}, {"u64", "u64"},

@@ -129,7 +129,7 @@ bool record_can_point(const Body *b);  // record_address may be used
 void record_address(struct Code *c, PtxReg *to, unsigned offset);
 // the process-wide number of a site of the module
 void record_site(struct Code *c, PtxReg *to, uint32_t site);
-// Reserves room behind WgLaunch, 8-byte aligned. Returns its offset; 0: no room, or not a kernel
+// Reserves room after WgLaunch, 8-byte aligned. Returns its offset; 0: no room, or not a kernel
 // with a record.
 uint32_t record_reserve(Body *b, uint32_t bytes);
 void record_fill_slot(Body *b);  // at the entry of kernels whose functions need it
@@ -208,7 +208,7 @@ bool body_open(Body *b, Program *p, PtxFunc *f, uint32_t unit, Error *err);
 bool body_is_changed(const Body *b);   // before body_close: something was added
 bool body_close(Body *b, Error *err);  // puts everything into the function
 Code *body_entry(Body *b);  // once for each call of the function, before its first instruction
-// out of line, behind the function: reached only by branches to labels in it
+// out of line, after the function: reached only by branches to labels in it
 Code *body_cold(Body *b);
 // all lanes that reach the instruction, whatever its guard
 Code *body_before(Body *b, uint32_t i);
@@ -330,12 +330,12 @@ void code_call_value(Code *c, PtxFunc *f, PtxReg *result, const PtxOperand *args
 
 // --- inline_calls.c ---
 // Inlines calls in kernels where possible, but gives no kernel more than `most` statements. Runs
-// before anything else looks at the module.
+// before any other code sees the module.
 void inline_calls(PtxModule *m, uint32_t most);
 
 // --- heap_calls.c: malloc and free of device code ---
 bool heap_calls(const PtxInstr *in, const char *name);
-// the instruction of the block before (or behind) the call that stores to (loads from) the
+// the instruction of the block before (or after) the call that stores to (loads from) the
 // variable; IR_NONE: not seen
 uint32_t heap_partner(const IrCfg *cfg, uint32_t call, PtxOp op, const PtxVar *v);
 // a call of malloc: the store of its argument and the load of its result; false: not found

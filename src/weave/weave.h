@@ -1,9 +1,9 @@
 // weave: adds the checks of tools to PTX. Each tool has a pass in its own folder; docs/new-tool.md
 // writes one step by step.
 //
-// A module goes through all passes of a run at once. What runs afterwards is the same program with
-// probes in it: on the virtual device directly, on a GPU printed and compiled. docs/weave.md says
-// how to write a pass.
+// A module goes through all passes of a run at once. The result is the same program with probes:
+// the virtual device runs it directly, a GPU after printing and compiling. docs/weave.md says how
+// to write a pass.
 #ifndef WG_WEAVE_WEAVE_H
 #define WG_WEAVE_WEAVE_H
 
@@ -43,7 +43,7 @@ void weave_set_options(WeavePlan *plan, const struct Options *o);  // sets tool_
 // Blocks of a launch may be numbered otherwise, if WgReports.list says how.
 bool weave_takes_list(const WeavePlan *plan);
 
-// Where an instruction is in the source: places[0] is the line itself, places[1] where that
+// The place of an instruction in the source: places[0] is the line itself, places[1] where that
 // function was inlined, and so on.
 typedef struct SitePlace {
   const char *file, *function;

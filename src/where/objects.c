@@ -48,7 +48,7 @@ bool where_object_of(uint64_t pc, UnwindObject *out) {
   FindObject *find_object = loaders_search();
   if (find_object) {
     // glibc's struct: flags, start and end of the mapping, the link map, the unwind table; room
-    // behind it for what may come.
+    // after it for what may come.
     struct {
       unsigned long long flags;
       void *start, *end, *link_map, *eh_frame;

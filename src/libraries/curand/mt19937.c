@@ -66,7 +66,7 @@ static unsigned characteristic_exponents(uint16_t *out) {
   return n;
 }
 
-static uint64_t spread(uint32_t x) {  // a 0 behind each bit: the square of a polynomial
+static uint64_t spread(uint32_t x) {  // a 0 after each bit: the square of a polynomial
   uint64_t v = x;
   v = (v | v << 16) & 0x0000ffff0000ffffu;
   v = (v | v << 8) & 0x00ff00ff00ff00ffu;
@@ -130,7 +130,7 @@ typedef struct Mt19937 {
   uint16_t place[STATE / LANES][LANES];  // of a state: where the numbers of a lane lie
 } Mt19937;
 
-// Which number of a state a lane hands out in which turn: first one number for each lane, then
+// Which number of a state a lane returns in which iteration: first one number for each lane, then
 // eleven groups of seven numbers for each. The eight single numbers lie between the groups.
 static void set_places(Mt19937 *m) {
   static const uint16_t single[LANES] = {0, 113, 170, 283, 340, 397, 510, 567};

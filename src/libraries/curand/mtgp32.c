@@ -61,7 +61,7 @@ static void read_parameters(void) {
 
 typedef struct Sequence {
   uint32_t ring[RING];
-  uint64_t made;  // numbers behind the first state
+  uint64_t made;  // numbers after the first state
 } Sequence;
 
 static unsigned blocks_of(const Generator *g) { return g->legacy ? LEGACY_BLOCKS : BLOCKS; }

@@ -34,7 +34,7 @@ bool entries_load(const Sparse *s, int batch, bool with_values, Entries *out);  
 void entries_free(Entries *e);
 void entries_transpose(Entries *e, int operation);
 bool entries_sort(Entries *e);  // by row, then by column; equal ones keep their order
-// Where each row begins in sorted entries: rows + 1 numbers. Caller frees
+// The index at which each row begins in sorted entries: rows + 1 numbers. Caller frees
 int64_t *entries_rows(const Entries *e);
 
 int64_t index_load(const void *p, int type, int64_t at);

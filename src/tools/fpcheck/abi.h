@@ -109,8 +109,8 @@ typedef struct WgFpMemory {
   uint32_t stored[1 << 18];  // by site: the last launch that stored an exception there, 0: none
   // by site: a note of it is on its way to the command; later ones are only counted
   uint8_t told[1 << 18];
-  // By multiprocessor and site: the last launch that stored an exception there and is not tested
-  // everywhere. Its later exceptions are only counted and remembered. With one word for all
+  // For each multiprocessor and site: the last launch that stored an exception there and does not
+  // run the full body. Its later exceptions are only counted and remembered. With one word for all
   // multiprocessors, all warps that begin a launch would contend for it.
   uint32_t quiet[WG_SPREAD][WG_SPREAD_SITES];
 } WgFpMemory;

@@ -1,4 +1,4 @@
-// Where the exceptions of each kernel went: where they were born and stored, who read them, whether
+// The fate of each kernel's exceptions: where they were born and stored, who read them, whether
 // they were copied to the host or vanished; the worst first. Only --fp-flow follows them inside a
 // kernel; across launches WgFpMemory knows the writer of an exception that another kernel read.
 #include "tools/fpcheck/report.h"
@@ -20,7 +20,7 @@ struct Story {  // of one kernel, whichever process ran it
   VEC(const RunFinding *) steps[STEPS];
   VEC(Reader) readers;   // other kernels that read what it stored
   VEC(Story *) writers;  // kernels whose stores it reads, perhaps its own in an earlier launch
-  bool from_outside;     // some exception that it reads was stored by no kernel of the run
+  bool from_outside;     // it reads an exception that no kernel of the run has stored
   bool explained;        // … or by an explained kernel, or one is born in it
   bool retested;         // --fp-rerun tested all of it
   bool visited, asked;

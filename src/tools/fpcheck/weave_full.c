@@ -48,7 +48,7 @@ static bool usable(const PtxOperand *o) {
          o->kind == OPD_INT;
 }
 
-// Where a value is tested: after its instruction (NULL), or before a branch, for the lanes that
+// The place of a value's test: after its instruction (NULL), or before a branch, for the lanes that
 // branch to its use.
 typedef struct Where {
   Code *code;

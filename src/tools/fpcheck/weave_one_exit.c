@@ -1,6 +1,6 @@
 // Results that are read on only one way out of their block; on the other they are overwritten. exp
 // of doubles sets its result to infinity for all large arguments, and computes those that are not
-// too large behind a branch. Such a result is tested before the branch, for the lanes that go where
+// too large after a branch. Such a result is tested before the branch, for the lanes that go where
 // it is read.
 #include "tools/fpcheck/internal.h"
 

@@ -1,8 +1,8 @@
 // The slow path of a group of tests: finds which of its values are exceptional, and passes them to
 // the probes of probe.c.
 //
-// Most exceptions that come here only travel on, and in a program whose data is full of NaN all do.
-// So inline code decides what it can, with bits of a word: which values are exceptional at all, and
+// Most exceptions on this path only propagate; in a program whose data is full of NaN all do. So
+// inline code decides what it can, with bits of a word: which values are exceptional at all, and
 // that no exception is born from an operand that is NaN, or from an infinite operand and an
 // infinite result. For the remaining questions a loop makes one call for each kind of question.
 #include "tools/fpcheck/weave_slow.h"
@@ -435,7 +435,7 @@ static void call(FpCheck *k, Code *c, AskKind kind, FpHead h, PtxOperand what) {
   code_call(c, probe(k, k->only_tells ? "wg_fp_first" : kinds[kind].probe), args, n);
 }
 
-// A result that is reached on several paths is asked about once.
+// A result that several paths reach is tested once.
 static void clear_repeated(FpCheck *k, Code *c, const Ask *asks, unsigned i) {
   uint32_t same = 0;
   PtxOperand some = temp32(k, 0), has = temp_pred(k, 1);

@@ -1,4 +1,4 @@
-// What the slow path's files share: the questions, and temporaries to ask them with.
+// Declarations that the slow path's files share: the tests, and temporaries for them.
 #ifndef WG_FPCHECK_WEAVE_SLOW_H
 #define WG_FPCHECK_WEAVE_SLOW_H
 

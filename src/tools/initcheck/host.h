@@ -31,7 +31,7 @@ typedef struct Shadow {
   } pieces[SHADOW_PIECES];
 } Shadow;
 
-// What initcheck keeps for a context.
+// initcheck's data for a context.
 typedef struct InitDevice {
   uint64_t heap;                           // WgInitHeap that is freed with the device; 0: none
   struct AllInitialised *all_initialised;  // host_all_initialised.c; NULL: none

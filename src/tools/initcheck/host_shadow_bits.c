@@ -1,6 +1,6 @@
 // Sets, moves and counts bytes of shadow memory.
 //
-// Where device memory is the process's own, this is exact to the byte. Elsewhere a stream can only
+// If device memory is memory of the process, this is exact to the byte. Elsewhere a stream can only
 // set and copy whole bytes of shadow, each of which stands for a word of 4: a word that is written
 // in part counts as written, and memory that is copied to an address with another remainder modulo
 // 4 counts as initialised. This misses bugs now and then, and never reports false ones.

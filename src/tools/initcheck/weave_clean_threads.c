@@ -49,7 +49,7 @@ static bool fits(const InitGroup *g, int64_t at, bool can_follow) {
 }
 
 // Can both accesses be aligned at the same time? An access that is left out as misaligned must not
-// take others with it, unless Follow can look at each.
+// prevent the checks of others, unless Follow can check each.
 static bool go_together(const InitClean *z, const InitGroup *g, unsigned n, bool can_follow) {
   int64_t one = access_bytes(instr(z, n)), other = access_bytes(instr(z, g->widest)),
           bytes = MIN(one, other);

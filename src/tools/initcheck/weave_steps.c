@@ -303,7 +303,7 @@ typedef struct Results {
   const InitResult *r;  // of in
 } Results;
 
-// Of the operands' shadows, the step of the first result takes two itself; OR steps add up the
+// The step of the first result takes two of the operands' shadows itself; OR steps add up the
 // others.
 static void spread(const Results *x, WgStepKind how) {
   const InitResult *r = x->r;

@@ -29,7 +29,7 @@ typedef struct WgRegionEntry {
 // the extent of a surface in one word: shifts
 enum { WG_IMAGE_HEIGHT = 24, WG_IMAGE_SLICES = 44 };
 
-// What device malloc and free do, kept by device code; see probe_heap.c. Zero when it is new.
+// The state of device malloc and free, kept by device code; see probe_heap.c. Zero when it is new.
 // WgLaunch.heap is its address, shifted by SHIFT. BEHIND: bytes by which blocks are made longer
 enum { WG_HEAP_PAGES = 8192, WG_HEAP_SHIFT = 21, WG_HEAP_BEHIND = 16 };
 typedef struct WgHeap {

@@ -12,7 +12,7 @@ typedef struct MemcheckOptions {
   uint64_t quarantine;         // its bytes
 } MemcheckOptions;
 
-// What memcheck keeps for a context.
+// memcheck's data for a context.
 typedef struct MemcheckDevice {
   uint64_t heap_memory;  // device memory that the WgHeap is in; 0: none
   uint32_t heap;         // WgLaunch.heap; 0: none yet

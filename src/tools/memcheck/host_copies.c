@@ -230,7 +230,7 @@ void copies_asked(const SessionCopy *c) {
   if (c->is_set) return;
   if (c->from.kind == SESSION_PLACE_ARRAY) check_array(&from);
   else check_linear(&from);
-  // A copy that leaves its allocation may overlap whatever lies behind it.
+  // A copy that leaves its allocation may overlap whatever lies after it.
   if (!reported && c->to.kind != SESSION_PLACE_ARRAY && c->from.kind != SESSION_PLACE_ARRAY)
     check_overlap(&to, &from);
   if (!reported) pageable_copy(c, is_pageable(&to), is_pageable(&from));

@@ -1,5 +1,5 @@
 // Tensor maps among the parameters of a launch: what they describe must be inside of an allocation.
-// What is copied through them is not seen. Each is reported once for a kernel.
+// The copies through them are not checked. Each is reported once for a kernel.
 #include "tools/memcheck/host.h"
 
 static bool was_said(const SessionKernel *k, const SessionTensorMap *m) {

@@ -23,9 +23,9 @@ void wg_report_wide(uint64_t channel, uint32_t launch, uint32_t site, uint32_t k
                     uint64_t address, uint64_t v0, uint64_t v1, uint64_t v2, uint64_t v3,
                     uint64_t e0, uint64_t e2);
 
-// Reports a bad fetch of element `index`. Returns how many elements of this texture are good from
-// the first on, for the next fetch to compare with: 0 where each has to be looked at, all there can
-// be where nothing is known of the texture.
+// Reports a bad fetch of element `index`. Returns the number of elements of this texture, for the
+// next fetch to compare with: 0 if each fetch must be looked up, the largest number if the texture
+// is not known.
 uint32_t wg_memcheck_texture(uint64_t table, uint64_t handle, uint32_t index, uint64_t channel,
                              uint32_t launch, uint32_t site);
 __attribute__((noinline)) uint32_t wg_memcheck_texture(uint64_t table, uint64_t handle,
@@ -42,8 +42,8 @@ __attribute__((noinline)) uint32_t wg_memcheck_texture(uint64_t table, uint64_t 
   return freed ? 0 : t->width;
 }
 
-// The extent of a surface in one word, as WG_IMAGE_… say. All there can be where nothing is known
-// of it.
+// The extent of a surface in one word, as WG_IMAGE_… say. The largest number if the texture is not
+// known.
 uint64_t wg_surface_extent(uint64_t table, uint64_t handle);
 __attribute__((noinline)) uint64_t wg_surface_extent(uint64_t table, uint64_t handle) {
   const WgImage *s = image_of(table, WG_IMAGE_KEY(handle, 1));

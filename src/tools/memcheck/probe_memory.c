@@ -10,8 +10,8 @@ _Static_assert(KIND_OOB_WRITE == KIND_OOB_READ + WG_ACCESS_WRITE &&
 
 // Memory that the driver allocates by itself (the device's heap, the workspace of a cooperative
 // grid) is not in the table. So an address outside of everything is wrong only if it is null,
-// larger than addresses are, or close to an allocation: then it was meant for that. Not close to a
-// variable: others of the module that have no name to ask for lie beside it.
+// larger than addresses are, or close to an allocation: then it was meant for that. Except close to
+// a variable: unnamed variables of the module may lie beside it.
 enum { CLOSE = 4096, ADDRESS_BITS = 57 };
 DEVICE int is_stray(uint64_t table, const WgMemoryRange *below, uint64_t address) {
   const WgMemoryTable *t = (const WgMemoryTable *)table;
@@ -30,8 +30,8 @@ DEVICE int is_inside(uint64_t address, uint32_t bytes, uint64_t base, uint64_t s
   return at < size && size - at >= bytes;
 }
 
-// Shared memory as a whole, for pointers of which nothing is known. In a cluster the high bits are
-// the number of a block.
+// Shared memory as a whole, for pointers of unknown origin. In a cluster the high bits are the
+// number of a block.
 DEVICE uint32_t check_shared(uint64_t address, uint32_t bytes, uint32_t what) {
   enum { WINDOW_BITS = 24 };
   if (address >> WINDOW_BITS && what & WG_WHAT_CLUSTERS) return 0;

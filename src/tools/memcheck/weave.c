@@ -3,8 +3,8 @@
 #include "tools/memcheck/internal.h"
 #include "tools/options.h"
 
-// Where the pointer of an address was loaded from: what came out of one table of pointers is likely
-// to be in one allocation.
+// The place from which the pointer of an address was loaded: pointers from one table are likely to
+// point into one allocation.
 static const void *pointer_source(const Memcheck *m, const Check *c) {
   enum { DEEPEST = 12 };
   const PtxOperand *o = &m->body->cfg->instrs[c->instr]->ops[c->operand].list[0];

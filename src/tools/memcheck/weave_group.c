@@ -12,7 +12,7 @@ static const PtxOperand *operand_of(const Memcheck *m, const Check *c) {
   return &instr_of(m, c)->ops[c->operand];
 }
 
-// What the addresses of a group are relative to: the index, or the register the operand names.
+// The base of a group's addresses: the index, or the register in the operand.
 static const PtxReg *anchor_of(const Memcheck *m, const Check *c) {
   if (c->kind == CHECK_INDEX) return c->index;
   const PtxOperand *base = &operand_of(m, c)->list[0];
@@ -145,8 +145,8 @@ static uint32_t group_align(const Memcheck *m, uint32_t leader) {
 
 static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 
-// What is added to the index in 32 bits. Index 0xffffffff plus 1 is 0 there, and 2^32 in the 64-bit
-// address of an index without a sign: such an index gets no positive bias.
+// The offset that is added to the index in 32 bits. Index 0xffffffff plus 1 is 0 there, and 2^32 in
+// the 64-bit address of an index without a sign: such an index gets no positive bias.
 static int32_t bias_of(const Memcheck *m, const Check *c, int64_t scale) {
   if (!c->index) return 0;
   int64_t bias = floor_div(c->low, scale);
@@ -202,7 +202,8 @@ static void dissolve(Memcheck *m, uint32_t leader) {
   }
 }
 
-// What is done through each pointer, for arguments that allow only one of both.
+// The kind of access through each pointer (read or write), for arguments that allow only one of the
+// two.
 static void note_accesses(Memcheck *m) {
   for (uint32_t i = 0; i < m->nchecks; i++) {
     Check *c = &m->checks[i];

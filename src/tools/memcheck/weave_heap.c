@@ -1,6 +1,5 @@
-// malloc and free of device code. The calls stay as they are; malloc is asked for a few bytes more,
-// what it returns is written down, and free is given nothing instead of what is not a block of the
-// heap.
+// malloc and free of device code. The calls stay, but malloc must return a few bytes more, its
+// result is recorded, and for pointers that are not blocks of the heap, free gets null.
 #include "tools/memcheck/internal.h"
 
 static void store_instead(Memcheck *m, uint32_t store, PtxReg *value) {

@@ -37,7 +37,7 @@ static uint32_t uses_in(PtxInstr *in, const PtxReg *r) {
   return u.n;
 }
 
-// Bytes of the register are put elsewhere: elements of a vector of small ones.
+// Bytes of the register are moved to other positions: elements of a vector of small elements.
 static bool moves_bytes(const PtxInstr *in) {
   return in->op == OP_PRMT || in->op == OP_BFI || in->op == OP_AND || in->op == OP_OR;
 }

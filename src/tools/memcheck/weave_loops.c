@@ -1,8 +1,8 @@
 // Checks of a counted loop, made once before it: if the addresses of the first and the last
-// iteration are inside their objects, so are all others. Where a loop moves by a register (`i +=
-// blockDim.x`) the last iteration is not computed, only where it must stop. Then a copy of the loop
-// without these checks runs; else the loop with them. Code out of line serves both, and returns to
-// the one that it was reached from (weave/loop_copy.c).
+// iteration are inside their objects, so are all others. If a loop moves by a register (`i +=
+// blockDim.x`), the code computes not the last iteration but the bound at which the loop must stop.
+// Then a copy of the loop without these checks runs; else the loop with them. Code out of line
+// serves both, and returns to the one that it was reached from (weave/loop_copy.c).
 #include "tools/memcheck/internal.h"
 
 enum { LARGEST_LOOP = 1500, MOST_STREAMS = 32, MOST_KNOWN = 16 };
@@ -89,7 +89,7 @@ static bool add_stream(Hoist *h, const Check *c, const IrLoopAccess *a) {
 
 static PtxReg *fresh(Hoist *h) { return body_reg(h->m->body, TYPE_B64); }
 
-// What a register holds when the loop is entered, or will hold in all of its iterations.
+// The value of a register when the loop is entered, or in all of its iterations.
 static PtxReg *at_entry(void *user, PtxReg *r) {
   Hoist *h = user;
   if (!h->plan->recomputed || !h->plan->recomputed[r->id]) return r;
@@ -137,7 +137,7 @@ static bool is_multiple(IrLinear step, IrLinear unit, int64_t *factor) {
 static bool moves_by_register(const Hoist *h) { return h->plan->distance_step == 0; }
 
 // Is it known how far this step goes in all iterations? A loop that moves by a register makes at
-// most as many as it moves in all.
+// most as many iterations as its total distance.
 static bool can_travel(const Hoist *h, IrLinear step) {
   int64_t factor;
   return !moves_by_register(h) || !step.n ||
@@ -364,7 +364,7 @@ static bool comes_before_leaving(const IrCfg *cfg, uint32_t loop, uint32_t instr
 
 typedef enum Company { ALONE, WHOLE_WARP, UNKNOWN_COMPANY } Company;
 
-// Where lanes of a warp wait for each other, all of them must be in the same copy: bar.sync passes
+// If lanes of a warp wait for each other, all of them must be in the same copy: bar.sync passes
 // early if they are not. That can be arranged for where it is certain that all of them come.
 static Company company_of(const IrCfg *cfg, uint32_t loop) {
   const IrLoop *l = &cfg->loops[loop];

@@ -154,7 +154,7 @@ static void plan_object(Memcheck *m, Check *c) {
   }
 }
 
-// Where nothing is known of the object.
+// For addresses of unknown objects.
 static CheckKind by_space(const PtxInstr *in, PtxSpace space) {
   switch (space) {
     case SPACE_GLOBAL:

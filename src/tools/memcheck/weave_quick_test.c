@@ -93,8 +93,8 @@ static void test_index(Memcheck *m, Code *code, const Check *c, PtxReg *bad) {
 }
 
 // Is an access of as many bytes as the operand says, at `distance` from the object, past `last`,
-// the object's last byte? What is left of the object does not depend on the address: where the size
-// is the same in all turns of a loop, it is computed before.
+// the object's last byte? The remaining size of the object does not depend on the address: if the
+// access's size is loop-invariant, it is computed before the loop.
 static void test_sized(Memcheck *m, Code *code, const Check *c, PtxReg *bad, PtxReg *distance,
                        PtxOperand last) {
   PtxReg *size = body_temp(m->body, TYPE_B64, 3), *room = body_temp(m->body, TYPE_B64, 4),

@@ -67,8 +67,8 @@ static bool is_tested_in_copies(const Check *c) {
   return c->leads ? !c->leads_hoisted : !c->hoisted;
 }
 
-// Quick tests of the checks that belong to this code, and the branch. Where a loop has a copy,
-// `once` is left out of it.
+// Quick tests of the checks that belong to this code, and the branch. If a loop has a copy, the
+// copy does not contain `once`.
 static void emit_tests(Weaver *w, bool once, PtxLabel *slow) {
   Memcheck *m = w->m;
   Code *code = once ? body_before_once(m->body, w->region.first)

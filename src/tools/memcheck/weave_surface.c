@@ -1,6 +1,6 @@
 // Surfaces: a coordinate outside of a surface ends the launch if the instruction has .trap, which
-// is the default. Such an access is reported and left out. What the surface that a thread met last
-// has is in registers.
+// is the default. Such an access is reported and left out. Registers hold the size of the surface
+// that the thread accessed last.
 #include "tools/memcheck/internal.h"
 
 typedef struct Last {

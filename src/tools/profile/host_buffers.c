@@ -1,5 +1,5 @@
-// Bytes of the buffers that a kernel gets as parameters, in its launch with the most: an upper
-// bound for the memory that it can access.
+// The largest number of bytes in the buffers that a kernel gets as parameters, over its launches:
+// an upper bound for the memory that it can access.
 #include "session/internal.h"
 #include "tools/profile/host.h"
 #include "tools/profile/measures.h"

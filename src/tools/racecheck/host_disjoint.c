@@ -454,8 +454,9 @@ static bool continues_beyond_grid(const Launch *l, const Value *v) {
   return false;
 }
 
-// How to treat the places that one thread accesses. TOGETHER: as one range. IN_ROWS: they are rows
-// apart, and only offsets in a row count. APART: as one more coordinate, as in an unrolled loop.
+// How to treat the several places that one thread accesses. TOGETHER: as one range. IN_ROWS: they
+// differ by rows, and only offsets in a row count. APART: as one more coordinate, as in an unrolled
+// loop.
 typedef enum { TOGETHER, IN_ROWS, APART } Places;
 static bool are_disjoint(const Launch *l, const RaceReaches *const *lists, uint32_t n,
                          Places places) {

@@ -40,7 +40,7 @@ DEVICE uint64_t race_compared(uint64_t old, uint64_t mine, uint32_t word, uint32
   return race_judged(old, word, race_bytes(old) & race_bytes(mine), other_bytes, differs);
 }
 
-// Of two racing words of an access, returns the worse: one in which the values differ.
+// Returns the worse of two racing words of an access: a word in which the values differ.
 DEVICE uint64_t race_worse(uint64_t found, uint64_t with) {
   return !found || (with && race_bytes(found) && !race_bytes(with)) ? with : found;
 }

@@ -55,8 +55,8 @@ bool race_stores_later(const PtxInstr *in) {
   return ptx_op_memory(in->op) == MEMORY_REMOTE && in->nops == 3 && ptx_has(in, MOD_SHARED_CLUSTER);
 }
 
-// Of consecutive products without any order between them, only the first is checked: the others
-// read further parts of the same tiles.
+// If consecutive products have no order between them, only the first is checked: the others read
+// further parts of the same tiles.
 void race_join_products(RaceCheck *k) {
   const IrCfg *c = k->body->cfg;
   const PtxInstr *first = NULL;

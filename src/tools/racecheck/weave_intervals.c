@@ -115,9 +115,9 @@ static uint64_t beside(const RaceIntervals *v, uint32_t instr) {
 
 // --- which of two accesses is made in an interval ---
 //
-// All threads run the same blocks that are not divergent. Where such a block leads to each of two
-// accesses, and no way leads from one of these blocks to the other before the next barrier, an
-// interval has one access or the other.
+// All threads run the same blocks that are not divergent. If each of two accesses is reached from
+// such a block, and no path leads from one of these blocks to the other before the next barrier, an
+// interval contains only one of the two accesses.
 
 static void spread(const RaceIntervals *v, uint32_t block, uint32_t from, uint32_t avoid) {
   const IrBlock *b = &v->cfg->blocks[block];
@@ -271,9 +271,9 @@ void race_find_unread(RaceCheck *k, RaceIntervals *v) {
 
 // --- counters of loops that are the same for all threads that reach a group ---
 //
-// All threads turn a loop together if its header is not divergent. What an access finds in the
-// counter is the same for all of them, and for all accesses of the group, if these are in one
-// interval and the loop does not turn between them.
+// All threads turn a loop together if its header is not divergent. The counter's value is the same
+// for all of them, and for all accesses of the group, if these are in one interval and in the same
+// iteration.
 
 // by block and instruction: bit 0: before the header is passed, bit 1: after that
 typedef struct Turns {

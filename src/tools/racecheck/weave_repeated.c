@@ -1,6 +1,6 @@
 // Redundant accesses of one basic block. If a thread reads bytes that it has read or written
-// before, with nothing between that orders accesses, the repetition adds nothing. Of a read and a
-// following write only the write is checked; of several writes of sums, the first.
+// before, with nothing between that orders accesses, the repetition adds nothing. If a write
+// follows a read, only the write is checked; of several writes of sums, the first.
 #include "tools/racecheck/internal.h"
 
 static bool is_plain(const RaceCheck *k, const RaceAccess *a) {

@@ -2,7 +2,7 @@
 //
 // Each allocation has a range that may differ from its kept contents. Copies, sets and launches
 // widen it when the program asks for them. Before a launch, the ranges whose writers come before it
-// are searched. Of these, pages are kept if their hash differs from that of the page kept last.
+// are searched. In these, pages are kept if their hash differs from that of the contents kept last.
 // Memory that no copy, set or launch has written holds nothing that a program may rely on.
 //
 // Launches write more than a bus can carry. Memory written by launches with reproducible results is

@@ -82,7 +82,7 @@ void record_graph_node(uint32_t place) {
   session_branches_behind(g->branches, place, g->nodes, &g->after);
 }
 
-// What comes after the graph comes after every step that no other step of it follows.
+// Steps after the graph come after every step of it without a successor.
 static void join(GraphSteps *g) {
   if (!g->steps.len) return;
   uint32_t last = g->steps.data[g->steps.len - 1], n = 0;

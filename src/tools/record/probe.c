@@ -113,7 +113,7 @@ DEVICE Ring ring_of(uint64_t rings, uint64_t heads, uint64_t geometry, uint32_t 
                 (uint32_t)(geometry >> 32)};
 }
 
-// Words of one plane, each lane's behind that of the lane before.
+// Words of one plane, each lane's after that of the lane before.
 DEVICE uint64_t put_split(uint64_t at, uint32_t rank, uint32_t n, uint32_t word) {
   store1(at + 8 * rank, (word & 0xffff) | TOP);
   store1(at + 8 * rank + 4, word >> 16 | TOP);
