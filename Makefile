@@ -44,7 +44,7 @@ BASE_CFLAGS := -std=gnu11 -g -Wall -Wextra -Wno-unused-parameter -fPIC -fvisibil
 CFLAGS_ALL   := $(BASE_CFLAGS) $(OPT) $(CFLAGS)
 # The execute functions: the vectorizer at work, with IEEE results kept (never -ffast-math).
 CFLAGS_EXEC  := $(BASE_CFLAGS) -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math $(CFLAGS)
-# Names of variants in which src/vgpu/exec*.c are compiled besides the baseline; each is compiled
+# Names of variants in which src/vgpu/exec/*.c are compiled besides the baseline; each is compiled
 # with -DVGPU_ISA=<name> and the flags below.
 ifeq ($(ARCH),x86_64)
 EXEC_VARIANTS ?= v3 v4
@@ -67,16 +67,17 @@ SYMBOL_LIBS = $(if $(findstring /,$(call find-lib,dw)),$(foreach l,dw elf z lzma
 # --- sources ---
 FOLDERS     := $(notdir $(patsubst %/,%,$(wildcard src/*/)))
 # Device code is compiled to PTX; everything else of src/tools/<tool>/ belongs to the folder
-# src/tools.
+# src/tools, as the folders inside src/gpu, src/trace and src/vgpu belong to theirs.
+WITH_FOLDERS := gpu tools trace vgpu
 DEVICE_SRC  := $(sort $(wildcard src/probe/*.c src/tools/*/probe*.c src/closed/patches.c))
 # A tool's half inside the command, report*.c, needs run/ and report/: nothing but the command links
 # it.
 REPORT_SRC  := $(sort $(wildcard src/tools/report*.c src/tools/*/report*.c))
 REPORT_OBJS := $(patsubst src/tools/%.c,$(BUILD)/obj/tool_reports/%.o,$(REPORT_SRC))
 folder-src   = $(filter-out $(DEVICE_SRC) $(REPORT_SRC),$(sort $(wildcard src/$(1)/*.c \
-  src/$(1)/*.S $(if $(filter tools,$(1)),src/tools/*/*.c))))
+  src/$(1)/*.S $(if $(filter $(WITH_FOLDERS),$(1)),src/$(1)/*/*.c))))
 folder-objs  = $(patsubst src/%,$(BUILD)/obj/%.o,$(basename $(call folder-src,$(1))))
-EXEC_SRC    := $(sort $(wildcard src/vgpu/exec*.c))
+EXEC_SRC    := $(sort $(wildcard src/vgpu/exec/*.c))
 VARIANT_OBJS := $(foreach v,$(EXEC_VARIANTS),$(patsubst src/%.c,$(BUILD)/obj/%.$(v).o,$(EXEC_SRC)))
 
 CMD_FOLDERS := base ptx ir image sass weave interrupt tools channel store trace run symbol report \
@@ -150,13 +151,13 @@ FORCE:
 # names of an object.
 both-names = -MT $(abspath $1) -MT $(patsubst $(CURDIR)/%,%,$(abspath $1))
 
-$(BUILD)/obj/vgpu/exec%.o: src/vgpu/exec%.c $(BUILD)/flags
+$(BUILD)/obj/vgpu/exec/%.o: src/vgpu/exec/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC  ) $(CC) $(CFLAGS_EXEC) $(call both-names,$@) -MF $@.d -c -o $@ $< && mv \
 	  $@.d $(@:.o=.d)
 
 define variant-rule
-$(BUILD)/obj/vgpu/exec%.$(1).o: src/vgpu/exec%.c $(BUILD)/flags
+$(BUILD)/obj/vgpu/exec/%.$(1).o: src/vgpu/exec/%.c $(BUILD)/flags
 	@mkdir -p $$(@D)
 	$$(call say,CC  ) $(CC) $(CFLAGS_EXEC) $(EXEC_FLAGS_$(1)) -DVGPU_ISA=$(1) \
 	  $$(call both-names,$$@) -MF $$@.d -c -o $$@ $$< && mv $$@.d $$(@:.o=.d)
@@ -203,7 +204,7 @@ $(BUILD)/gen/tool_%s.def: FORCE
 $(BUILD)/obj/tools/kinds.o: $(BUILD)/gen/all_kinds.def
 $(BUILD)/obj/tool_reports/report.o: $(BUILD)/gen/all_reports.def
 $(BUILD)/obj/base/options.o: $(BUILD)/gen/tool_options.def
-$(BUILD)/obj/trace/races.o: $(BUILD)/gen/tool_recorded_races.def
+$(BUILD)/obj/trace/order/races.o: $(BUILD)/gen/tool_recorded_races.def
 
 # Device code: the C files of src/probe/ and src/tools/*/probe*.c as one PTX text, put into the
 # library and the command as it is.
@@ -391,10 +392,11 @@ $(BUILD)/lib/warpgrind-jit: $(JIT_SRC) $(wildcard src/jit/helper/*.h) src/jit/pr
 
 # Recorded operations for sqlite3 itself (.load): the same sources, with the SQLite of the program
 # that loads them.
-EXTENSION_SRC := $(wildcard src/store/*.c src/trace/*.c) $(addprefix src/base/,arena.c check.c \
+EXTENSION_SRC := $(wildcard src/store/*.c src/trace/*.c src/trace/*/*.c) \
+  $(addprefix src/base/,arena.c check.c \
   clock.c error.c file.c log.c map.c memory.c memory_left.c str.c thread.c)
 $(BUILD)/lib/warpgrind_sqlite.so: $(EXTENSION_SRC) $(wildcard src/store/*.h src/trace/*.h \
-  src/base/*.h) src/probe/trace_abi.h $(BUILD)/gen/tool_recorded_races.def \
+  src/trace/*/*.h src/base/*.h) src/probe/trace_abi.h $(BUILD)/gen/tool_recorded_races.def \
   $(wildcard src/tools/*/recorded_races.def) $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,LINK) $(CC) $(filter-out -MMD -MP,$(CFLAGS_ALL)) -I$(BUILD)/gen \

@@ -1,10 +1,10 @@
 // Data of each context, from its first use until it is destroyed or the process ends.
 #define _GNU_SOURCE
 
-#include "gpu/closed.h"
+#include "gpu/closed/closed.h"
 #include "gpu/gpu.h"
 #include "gpu/own_kernel.h"
-#include "gpu/stalls.h"
+#include "gpu/times/stalls.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -113,7 +113,7 @@ GpuEntered gpu_context_enter(GpuContext *c);
 void gpu_context_leave(GpuEntered e);
 void gpu_context_collect(GpuContext *c, SessionModule *m);  // before the module's code is unloaded
 
-// --- module.c, library.c, function.c ---
+// --- modules/module.c, library.c, function.c ---
 typedef struct GpuClosed GpuClosed;
 typedef struct GpuModule GpuModule;  // one image the program loaded, as CUmodule or CUlibrary
 typedef struct GpuParams {
@@ -168,7 +168,7 @@ typedef struct GpuLaunch {
   bool told;
   struct GpuClosed *closed;           // gpu_closed_end must follow; NULL: not
   bool closed_record;                 // the patches have its record
-  SessionRepeat *watch;               // closed_repeats.c: it may be a model of others; NULL: not
+  SessionRepeat *watch;               // closed/repeats.c: it may be a model of others; NULL: not
   void *watched_by;                   // … what is kept until it has ended
   SessionClosedLaunch *closed_looks;  // tools read memory before and after it; NULL: none
   uint32_t number;                    // the session's number, once `told`
@@ -197,7 +197,7 @@ WgLaunch *gpu_launch_record(const GpuLaunch *l);
 // reads the buffer and its size from a list for `extra`; false: it is no such list
 bool gpu_launch_extra(void **extra, const void **buffer, size_t *size);
 
-// --- graph.c ---
+// --- graph/graph.c ---
 typedef struct GpuGraphSteps GpuGraphSteps;
 extern CUresult (*gpu_real_cuGraphNodeGetParams)(CUgraphNode, CUgraphNodeParams *);
 CUresult gpu_cuGraphNodeGetParams(CUgraphNode node, CUgraphNodeParams *p);
@@ -210,7 +210,7 @@ typedef bool GpuStepsChange(GpuGraphSteps *steps, CUgraphNode node, const void *
 void gpu_graph_exec_changed(CUgraphExec exec, CUgraphNode node, GpuStepsChange *change,
                             const void *params);
 
-// --- graph_steps.c ---
+// --- graph/steps.c ---
 // NULL: the graph has no machine-code kernels that a tool checks (*why is empty), or they stay
 // unchecked for the reason *why
 GpuGraphSteps *gpu_graph_steps(CUgraph g, Error *why);
@@ -226,7 +226,7 @@ bool gpu_graph_steps_set_set(GpuGraphSteps *g, CUgraphNode node, const CUDA_MEMS
 bool gpu_graph_steps_set_child(GpuGraphSteps *g, CUgraphNode node, CUgraph child);
 bool gpu_graph_steps_enable(GpuGraphSteps *g, CUgraphNode node, bool enabled);
 
-// --- graph_facts.c ---
+// --- graph/facts.c ---
 // own: the program has changed it in the executable graph; of: kernels only; place: in `branches`
 typedef struct GpuGraphNode {
   CUgraphNode node;
@@ -251,7 +251,7 @@ typedef struct GpuGraphRun {
 GpuGraphLooks *gpu_graph_refresh(const GpuGraphRun *run);
 void gpu_graph_overrule(CUgraphExec exec, CUgraphNode node);
 
-// --- graph_branches.c ---
+// --- graph/branches.c ---
 struct GpuGraphLooks {  // copies and sets of a graph that tools check after it
   uint32_t n;
   SessionCopy copies[];
@@ -264,14 +264,14 @@ bool gpu_graph_copy(const GpuGraphNode *n, CUstream stream, SessionCopy *c);
 GpuGraphLooks *gpu_graph_looks(const GpuGraphRun *run, const SessionNumbers *numbers);
 void gpu_graph_look(CUstream stream, GpuGraphLooks *looks);  // after the graph; frees them
 
-// --- array.c ---
+// --- memory/array.c ---
 void gpu_array_made(CUarray a, size_t width, size_t height, size_t depth, CUarray_format format,
                     unsigned channels);
 
-// --- copied.c ---
+// --- memory/copied.c ---
 void gpu_copy_enqueued(const SessionCopy *c);  // the driver has taken it; c->captured: into a graph
 
-// --- owned.c: the context of each allocation, and freed memory that is not given back yet ---
+// --- memory/owned.c: the context of each allocation, and freed memory that is kept for a while ---
 void gpu_owned_add(GpuContext *c, uint64_t base, uint64_t size, SessionMemoryKind kind);
 void gpu_owned_remove(uint64_t base);
 void gpu_owned_freed(uint64_t base);               // the driver has freed it
@@ -293,7 +293,7 @@ typedef enum { GPU_FREE_NOW, GPU_FREE_LATER, GPU_FREE_NEVER, GPU_FREED_BEFORE } 
 // Tells cuMemFree how to treat memory that a graph may use. NOW: free it; else nothing is left to
 // do
 GpuFree gpu_free_in_capture(uint64_t base);
-// --- tensor_blocks.c: PyTorch and JAX without their caches ---
+// --- memory/tensor_blocks.c: PyTorch and JAX without their caches ---
 bool gpu_frameworks_uncached(void);
 // true: *out is a block for the allocation, or *result says why there is none
 bool gpu_block_alloc(CUdeviceptr *out, size_t size, CUresult *result);
@@ -316,19 +316,19 @@ size_t gpu_blocks_cached(const GpuContext *c);  // bytes that are free
     retried_; \
   })
 
-// --- done_copies.c: copies that tools look at when they have been done ---
+// --- memory/done_copies.c: copies that tools look at when they have been done ---
 void gpu_copy_taken(const SessionCopy *c);  // the driver has taken it
 void gpu_copies_gone(GpuContext *c);        // before the context goes
 void gpu_copies_waited(void);               // the program has waited for something
 
-// --- memory_events.c ---
+// --- memory/events.c ---
 bool gpu_memory_fill(void *user, const void *stream, uint64_t to, uint8_t value, size_t size);
 bool gpu_memory_move(void *user, const void *stream, uint64_t to, uint64_t from, size_t size);
 void gpu_memory_give_back(void *user, uint64_t p);
 void gpu_memory_new(GpuContext *c, uint64_t base, uint64_t size, SessionMemoryKind kind);
 // an allocation of the program failed: the tools free what they can. false: nothing was freed
 bool gpu_release_tool_memory(void);
-// --- read_later.c ---
+// --- memory/read_later.c ---
 SessionReadLater gpu_read_later(void *user, const void *stream, uint64_t from, size_t bytes,
                                 void (*then)(void *arg, const void *bytes), void *arg);
 void gpu_reads_close(GpuContext *c);
@@ -340,7 +340,7 @@ void gpu_run_ends(GpuLaunch *l);  // the driver has taken it
 void gpu_unchecked_writes(GpuContext *c, CUstream stream);
 void gpu_runs_close(GpuContext *c);
 
-// --- times.c: when launches and copies ran (session_launch_ran, session_copy_ran) ---
+// --- times/times.c: when launches and copies ran (session_launch_ran, session_copy_ran) ---
 typedef struct GpuTimed {
   uint64_t number;  // 0: it was not made
   bool is_copy;
@@ -352,13 +352,13 @@ void gpu_times_open(GpuContext *c);
 void gpu_times_close(GpuContext *c);
 void *gpu_times_begin(GpuContext *c, CUstream stream);  // NULL: it is not timed
 void gpu_times_end(GpuContext *c, CUstream stream, void *began, GpuTimed what);
-// --- changed_pages.c: memory before launches (session_inputs) ---
+// --- contents/changed_pages.c: memory before launches (session_inputs) ---
 void gpu_code_tell(GpuFunction *f);  // the PTX of its module, once (code.c)
 void gpu_pages_open(GpuContext *c);
 void gpu_pages_close(GpuContext *c);
 // before the launch, in its stream
 void gpu_pages_keep(GpuContext *c, CUstream stream, const SessionInputs *in);
-// --- hash_buffers.c, graph_written_buffers.c: --hash ---
+// --- contents/hash_buffers.c, graph_written_buffers.c: --hash ---
 void gpu_outputs_open(GpuContext *c);
 // The driver has taken the launch; o NULL: nothing. Frees it. duration, number: of
 // gpu_duration_begin; NULL: it is not known, and nothing waits
@@ -368,7 +368,7 @@ void gpu_outputs_look(GpuContext *c, CUstream stream, SessionOutputs *o, GpuDura
 // hashes the buffers that wait, or those that do not
 void gpu_outputs_hash(GpuContext *c, CUstream stream, SessionOutputs *o, bool waiting);
 uint32_t gpu_outputs_contexts(void);  // how many contexts have hashed so far
-// --- hash_deferred.c: launches whose outputs are not hashed yet ---
+// --- contents/hash_deferred.c: launches whose outputs are not hashed yet ---
 // before a launch that writes these; NULL: nothing, or an unknown set
 void gpu_hash_before_launch(SessionOutputs *o);
 void gpu_hash_before_copy(const SessionCopy *c);  // before it is made
@@ -378,14 +378,14 @@ void gpu_hash_all_deferred(GpuContext *only);  // hashes all that wait; NULL: of
 // false: none of its buffers waits
 bool gpu_hash_defer(GpuContext *c, CUstream stream, SessionOutputs *o, GpuDuration *duration,
                     uint32_t number);
-// --- kernel_durations.c: how long launches of a kernel take ---
+// --- contents/kernel_durations.c: how long launches of a kernel take ---
 // sampled: gpu_duration_end must follow
 GpuDuration *gpu_duration_begin(GpuFunction *f, CUfunction target, GpuContext *c, CUstream stream,
                                 uint32_t *number, bool *sampled);
 void gpu_duration_end(GpuDuration *p, GpuContext *c, CUstream stream);
 uint64_t gpu_duration_ns(GpuDuration *p, GpuContext *c);  // the last that was measured
 void gpu_outputs_close(GpuContext *c);
-// --- dump_buffers.c: --dump-buffers; the caller frees o ---
+// --- contents/dump_buffers.c: --dump-buffers; the caller frees o ---
 void gpu_dump_look(GpuContext *c, CUstream stream, SessionOutputs *o);
 void gpu_dump_close(GpuContext *c);
 void gpu_graph_outputs_made(CUgraphExec exec, CUgraph g);  // also: it was updated

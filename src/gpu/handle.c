@@ -2,7 +2,7 @@
 // looks at one number for each. A handle that is known to be destroyed does not reach the driver,
 // which may crash on it.
 #include "gpu/gpu.h"
-#include "gpu/times.h"
+#include "gpu/times/times.h"
 
 // 0: no tool asks how long the host waits
 static uint64_t clock_of_waits(void) {

@@ -1,8 +1,8 @@
 // Launches: our code runs in place of the program's, with one parameter more where a tool has added
 // one.
-#include "gpu/closed.h"
+#include "gpu/closed/closed.h"
 #include "gpu/gpu.h"
-#include "gpu/interrupts.h"
+#include "gpu/interrupts/interrupts.h"
 
 // --- from what the program asks for to what the driver is given ---
 

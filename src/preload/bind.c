@@ -10,7 +10,7 @@
 #include "base/runstats.h"
 #include "cuda/abi.h"
 #include "gpu/gpu.h"
-#include "gpu/interrupts.h"
+#include "gpu/interrupts/interrupts.h"
 #include "session/session.h"
 
 // One for each entry of the table, PRELOAD_STUB_BYTES apart (entry.S): calls preload_bind and goes
@@ -26,7 +26,7 @@ static CUresult not_there(void) { return CUDA_ERROR_NOT_SUPPORTED; }
 static CUresult no_driver(void) { return CUDA_ERROR_NO_DEVICE; }
 static CUresult too_early(void) { return CUDA_ERROR_NOT_INITIALIZED; }
 
-// --- launches with interrupts: calls wait until they are served (gpu/interrupt_pending.c) ---
+// --- launches with interrupts: calls wait until they are served (gpu/interrupts/pending.c) ---
 
 static void **held;  // the functions behind entries that wait first; NULL: no entry waits
 static _Thread_local CUresult failure;

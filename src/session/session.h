@@ -611,7 +611,7 @@ typedef struct SessionBuffer {
   PtxType type;         // of what is stored; TYPE_NONE: not known
   _Atomic bool disturbed;  // another stream may be writing to it at the same time
   // may_wait: only the device writes to it, so it need not be hashed at once. waits: it is not
-  // hashed yet (gpu/hash_deferred.c)
+  // hashed yet (gpu/contents/hash_deferred.c)
   bool may_wait, waits;
 } SessionBuffer;
 typedef struct SessionPointer {

@@ -46,7 +46,7 @@ enum {
 #define MANY_AT_A_TIME
 #endif
 
-// --- bytes.c: growing bytes, and reading what may be damaged ---
+// --- format/bytes.c: growing bytes, and reading what may be damaged ---
 typedef struct Bytes {
   uint8_t *data;
   size_t len, cap;
@@ -153,7 +153,7 @@ static inline uint32_t column_word(const WordColumn *c, size_t i) {  // not of s
   return v;
 }
 
-// --- raw.c: records as the device wrote them ---
+// --- write/raw.c: records as the device wrote them ---
 enum {  // what a row has
   // one of them, where there is an address: base + stride * lane, or one for each lane
   ROW_AFFINE = 1,
@@ -235,7 +235,7 @@ uint64_t raw_key_of(const TracePlace *p);
 // where they lie in the record, or in `unsplit`.
 const uint32_t *raw_expand(const uint32_t *words, TraceRow *row, uint64_t *addresses,
                            uint32_t *naddresses, uint32_t *unsplit, uint32_t *nunsplit);
-// --- raw_group.c: records of several operations ---
+// --- write/raw_group.c: records of several operations ---
 // What records of one form have in common; positions are words from the record's start, 0: none.
 // place: filled in by the caller
 typedef struct RawGroupOp {
@@ -295,7 +295,7 @@ static inline uint32_t place_width(const TracePlace *p) {
   return p->has & (ROW_VALUES | ROW_OLD) ? 4u * p->planes : 32;
 }
 
-// --- columns.c, columns_read.c: rows of a block and back ---
+// --- format/columns.c, columns_read.c: rows of a block and back ---
 typedef struct TraceBlock {  // decoded
   uint64_t id;
   Arena arena;
@@ -345,7 +345,7 @@ static inline uint32_t lane_rank(uint32_t lanes, uint32_t lane) {
   return (uint32_t)__builtin_popcount(lanes & ((1u << lane) - 1));
 }
 
-// --- values.c: words of values that earlier rows of the block do not predict ---
+// --- format/values.c: words of values that earlier rows of the block do not predict ---
 // given, masks: where the next ones go
 typedef struct ValueWriter {
   uint32_t *table, *given;
@@ -357,7 +357,7 @@ void values_begin(ColumnCoder *c, ValueWriter *v, const BlockInput *in, uint8_t 
 // Returns how the words are kept: VALUE_*.
 unsigned values_write(ValueWriter *v, const BlockInput *in, uint32_t row);
 bool values_read(ColumnCoder *c, TraceBlock *b);
-// --- values_few.c: those of single lanes ---
+// --- format/values_few.c: those of single lanes ---
 enum { LANE_WORDS_MAX = 8 };
 // of a row: where its words and masks begin; the row with words before it
 typedef struct GivenStart {
@@ -370,7 +370,7 @@ bool block_open_given(ColumnCoder *c, TraceBlock *b);
 FewResult block_few_values(ColumnCoder *c, TraceBlock *b, uint32_t row, uint32_t lane,
                            uint32_t *out);
 
-// --- postings.c ---
+// --- format/postings.c ---
 // The sort key of postings. Shared and local memory belong to warps near one another, so 32 warps
 // share one key space.
 static inline uint64_t posting_key(uint64_t address, uint64_t warp) {
@@ -410,7 +410,7 @@ typedef struct PostingsRead {
 bool postings_read(ColumnCoder *c, const uint8_t *data, size_t n, const struct ChunkDirectory *d,
                    const PostingsRead *to);
 
-// --- points.c: postings exactly as wide as their place says ---
+// --- format/points.c: postings exactly as wide as their place says ---
 enum { POSTING_PLACE_BITS = 20 };
 typedef struct PointList PointList;
 PointList *points_new(void);
@@ -441,7 +441,7 @@ void points_begin(PointScan *s, const uint8_t *data, size_t n, uint64_t low, uin
 // false: no more, or (bad) damaged
 bool points_next(PointScan *s, const TracePlace *places, uint32_t nplaces, Posting *out);
 
-// --- points_collect.c ---
+// --- format/points_collect.c ---
 // The bytes of [low, high) that are still open for a question: their state has the top bit set.
 // longer: accesses may be so many bytes longer than their postings
 typedef struct OpenBytes {
@@ -471,7 +471,7 @@ typedef struct RawPiece {
   uint32_t records;
   bool segment;
 } RawPiece;
-// --- chunk_rows.c: raw records of one launch become rows ---
+// --- write/chunk_rows.c: raw records of one launch become rows ---
 typedef struct RowMaker RowMaker;
 RowMaker *row_maker_new(void);
 void row_maker_free(RowMaker *m);
@@ -483,7 +483,7 @@ void row_maker_places(const RowMaker *m, const TracePlace **list, uint32_t *n);
 uint64_t row_maker_first_warp(const RowMaker *m);
 uint64_t row_maker_last_warp(const RowMaker *m);
 
-// --- chunk.c: rows become blobs ---
+// --- write/chunk.c: rows become blobs ---
 // earlier: time from the block's last access to the chunk's last, at least; 0 in older files
 typedef struct ChunkBlockInfo {
   uint64_t first_warp;
@@ -544,7 +544,7 @@ bool directory_read(ColumnCoder *c, const uint8_t *data, size_t n, uint64_t reco
 // Whether a place may have accesses in the range.
 bool directory_may_touch(const ChunkDirectory *d, uint32_t place, uint64_t low, uint64_t high);
 
-// --- tables.c ---
+// --- format/tables.c ---
 bool tables_create(sqlite3 *db, Error *err);
 bool sql_fail(sqlite3 *db, Error *err, const char *doing);
 

@@ -276,7 +276,7 @@ bool block_find_values(ColumnCoder *c, TraceBlock *b, const ChunkDirectory *d,
 bool block_lane_words(ColumnCoder *c, TraceBlock *b, uint32_t row, uint32_t lane, uint32_t *out);
 void block_free(TraceBlock *b);
 
-// --- host.c: copies and sets ---
+// --- write/host.c: copies and sets ---
 typedef struct HostRange {
   uint64_t address, bytes;
 } HostRange;
@@ -286,14 +286,14 @@ bool step_touches(const ReaderStep *s, bool reads, uint64_t low, uint64_t high, 
 bool reader_host_op(TraceReader *t, const ReaderStep *s, uint32_t lane, HostRange at, TraceOp *out,
                     Error *err);
 
-// --- step_order.c ---
+// --- order/step_order.c ---
 // Visits, in order, each step that has unordered steps before it; beside: their indexes, the
 // nearest first.
 typedef bool BesideVisitor(TraceReader *t, uint32_t step, const uint32_t *beside, uint32_t n,
                            void *user, Error *err);
 bool reader_steps_beside(TraceReader *t, BesideVisitor *f, void *user, Error *err);
 
-// --- lives.c ---
+// --- write/lives.c ---
 // born, died: compared with ReaderStep.order
 typedef struct Life {
   uint32_t process;
@@ -302,7 +302,7 @@ typedef struct Life {
 } Life;
 bool reader_life(TraceReader *t, uint32_t allocation, Life *out, Error *err);
 
-// --- replay.c ---
+// --- questions/replay.c ---
 // Contents of [address, address + bytes) of a process after so many steps, as far as they follow
 // from steps between born and died. outside: others write to this memory, too
 typedef struct Replay {
@@ -314,12 +314,12 @@ typedef struct Replay {
   uint32_t *last_writers;  // if not NULL: for each byte the step, from 1; 0: none
 } Replay;
 bool reader_replay(TraceReader *t, const Replay *what, uint8_t *value, uint8_t *known, Error *err);
-// --- atomic.c ---
+// --- order/atomic.c ---
 // What memory holds after an atomic operation; false: not known
 bool atomic_result(const ReaderSite *site, const uint8_t *operand, const uint8_t *old,
                    uint32_t bytes, uint8_t *out);
 
-// --- timeline.c: what orders a warp's rows against those of other warps ---
+// --- order/timeline.c: what orders a warp's rows against those of other warps ---
 typedef struct SyncEvent {
   uint64_t record;
   uint32_t lanes;
@@ -395,7 +395,7 @@ bool block_is_told(const BlockOrder *b, bool read_only, bool within, uint64_t pa
 bool timeline_note(TraceReader *t, const RowRef *r, Timeline *l);  // a row of the warp, in order
 Timeline *timelines_at(Timelines *all, uint64_t warp);
 
-// --- mbarriers.c ---
+// --- order/mbarriers.c ---
 enum { MBARRIER_UNKNOWN = INT32_MAX };
 // Notes a row of kind sync.
 void mbarriers_note(TraceReader *t, const RowRef *r, const ReaderSite *site, Timeline *l);
@@ -404,7 +404,7 @@ const MbarrierEvent *mbarriers_told(const Timeline *l, uint64_t record, uint32_t
 // Whether the warp had waited for the phase before this record.
 bool mbarriers_knows(const Timeline *l, const MbarrierEvent *told, uint64_t record);
 
-// --- accesses.c: all accesses of a launch to some bytes, and which came first ---
+// --- questions/accesses.c: all accesses of a launch to some bytes, and which came first ---
 typedef struct Access {
   uint64_t record, warp, address;
   uint32_t lane, bytes, time;
@@ -440,7 +440,7 @@ bool access_of(TraceReader *t, const RowRef *r, const LaneAccess *at, Access *ou
 void accesses_sort(Accesses *all);
 const ReaderChunk **reader_chunks_near(const TraceReader *t, const ReaderLaunch *l,
                                        const RangeScan *what, const Access *near, uint32_t *n);
-// --- overwritten_writes.c ---
+// --- questions/overwritten_writes.c ---
 // Writes; for each, whether it is ordered before the read, and which bytes it wrote (bits).
 // overwritten, the answer: bytes of it that a later write overwrote which is also ordered before
 // the read.
@@ -451,7 +451,7 @@ typedef struct WritesToHide {
   uint32_t *overwritten;
 } WritesToHide;
 bool accesses_hide(TraceReader *t, Timelines *lines, const WritesToHide *w, Error *err);
-// --- writes_kept.c ---
+// --- questions/writes_kept.c ---
 // launch, write: the write whose readers are looked for; NULL: a copy. some: not all writes were
 // gathered; many: more than READS_MOST of a launch
 typedef struct WritesKept {
@@ -479,7 +479,7 @@ Relation access_relation(TraceReader *t, Timelines *lines, const Access *a, cons
 static inline bool access_writes(const Access *a) {
   return a->kind == TRACE_STORE || a->kind == TRACE_ATOMIC;
 }
-// --- order.c ---
+// --- order/order.c ---
 // Whether a launch whose operations are not all in the file was given a pointer to the allocation.
 bool reader_may_have_written(TraceReader *t, const ReaderLaunch *l, uint64_t address);
 bool reader_writers_of(TraceReader *t, const TraceOp *op, bool all, WritesKept *kept,

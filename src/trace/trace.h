@@ -195,7 +195,7 @@ bool trace_contents(TraceReader *t, const TraceSlice *of, uint8_t *value, uint8_
 bool trace_last_writers(TraceReader *t, const TraceSlice *of, uint32_t *step, uint8_t *known,
                         Error *err);
 
-// --- private_memory.c ---
+// --- questions/private_memory.c ---
 // Bytes of the shared memory of a block (space 1), or of the local memory of a thread of it (2).
 typedef struct TracePrivate {
   uint32_t launch;
@@ -223,7 +223,7 @@ typedef struct TracePrivateContents {
 bool trace_private_contents(TraceReader *t, const TracePrivate *of, uint64_t phase,
                             TracePrivateContents *out, Error *err);
 
-// --- counts.c ---
+// --- write/counts.c ---
 // divergent: records in which some lanes of the warp did not take part
 typedef struct TraceSiteCount {
   uint32_t site;
@@ -260,15 +260,15 @@ typedef void TraceStoredVisitor(void *user, uint64_t block, const uint8_t *value
 bool trace_stored(TraceReader *t, const TraceStored *what, TraceStoredVisitor *f, void *user,
                   Error *err);
 
-// --- touched.c: which elements of [base, base + count * stride) threads first to last of a launch
-// touched: TRACE_READS, TRACE_WRITES for each in out ---
+// --- questions/touched.c: which elements of [base, base + count * stride) threads first to last of
+// a launch touched: TRACE_READS, TRACE_WRITES for each in out ---
 typedef struct TraceTouched {
   uint32_t launch;
   uint64_t first, last, base, stride, count;
 } TraceTouched;
 bool trace_touched(TraceReader *t, const TraceTouched *what, uint8_t *out, Error *err);
 
-// --- uses.c: which allocations a launch read and wrote ---
+// --- write/uses.c: which allocations a launch read and wrote ---
 enum { TRACE_READS = 1, TRACE_WRITES = 2 };
 typedef struct TraceUses TraceUses;
 TraceUses *trace_uses_new(TraceReader *t, Error *err);  // for all launches; NULL: err says why
@@ -329,21 +329,21 @@ void trace_races_free(TraceRaces *r);
 bool trace_knows_order(sqlite3 *db);      // the file has what orders steps
 extern const char trace_order_unknown[];  // … a sentence, without its full stop, if it has not
 
-// --- pairs.c: the same question for a few pairs of accesses. Barriers decide; where fences and the
-// like may order them, and where the file cannot be read, it says no. ---
+// --- order/pairs.c: the same question for a few pairs of accesses. Barriers decide; where fences
+// and the like may order them, and where the file cannot be read, it says no. ---
 typedef struct TracePairs TracePairs;
 TracePairs *trace_pairs_new(TraceReader *t, uint32_t launch);  // NULL: it was not recorded
 // both touch the same bytes, one writes, not both are atomic, and nothing orders them
 bool trace_pair_unordered(TracePairs *p, const TraceOp *a, const TraceOp *b);
 void trace_pairs_free(TracePairs *p);
 
-// --- vtab*.c: tables access, thread, writer, reader, race, unwritten and contents in this
+// --- sql/*.c: tables access, thread, writer, reader, race, unwritten and contents in this
 // connection (docs/run-file.md) ---
 bool trace_register(sqlite3 *db, Error *err);
 extern const char *const trace_virtual_tables[];  // their names
 extern const unsigned trace_nvirtual_tables;
 
-// --- tables.c: statements that make the tables of recorded operations ---
+// --- format/tables.c: statements that make the tables of recorded operations ---
 extern const char *const trace_tables[];
 extern const unsigned trace_ntables;
 #endif

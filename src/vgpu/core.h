@@ -152,7 +152,7 @@ extern const Builtin device_runtime_builtins[];
 // runs what the grid's kernels launched, after the grid's own blocks
 VgpuStatus device_runtime_finish(Launch *l, VgpuStatus s, VgpuFault *fault);
 
-// --- region.c: compiled code behind the interpreter ---
+// --- region/region.c: compiled code behind the interpreter ---
 typedef struct Regions Regions;
 void region_configure(VgpuJit mode);
 bool region_is_on(void);
@@ -161,7 +161,7 @@ uint8_t region_lane_shape(const uint32_t block[3]);
 void regions_attach(Code *code);  // when it is decoded
 void regions_detach(Code *code);
 ExecFn region_join, region_enter;  // heads: where compiled code may be entered
-// Turns of the warps of one block in compiled code (region_block.c).
+// Turns of the warps of one block in compiled code (region/block.c).
 #define TURNS_UNLOAD 0x80000000u
 #define TURNS_BARRIER 0x40000000u
 #define TURNS_APART 0x20000000u

@@ -1,4 +1,4 @@
-// The bind functions of the execute families. On x86-64 exec_*.c are compiled once per instruction
+// The bind functions of the execute families. On x86-64 exec/*.c are compiled once per instruction
 // set level (Makefile) and the best one the CPU has is chosen here.
 #include "vgpu/core.h"
 

@@ -1,4 +1,4 @@
-// Blocks that compiled code runs as a whole (region_block.c): prepares them for the code, and
+// Blocks that compiled code runs as a whole (region/block.c): prepares them for the code, and
 // continues a block that the code has left.
 #include "vgpu/core.h"
 

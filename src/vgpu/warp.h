@@ -95,7 +95,7 @@ bool bind_params_hold(Binder *b, uint64_t offset, unsigned bytes);
 bool bind_unsupported(Binder *b, const char *why);
 
 typedef bool BindFn(Binder *b);
-// x86-64 builds compile exec_*.c once per instruction set level; VGPU_NAME keeps the copies apart.
+// x86-64 builds compile exec/*.c once per instruction set level; VGPU_NAME keeps the copies apart.
 #ifdef VGPU_ISA
 #define VGPU_PASTE2(a, b) a##_##b
 #define VGPU_PASTE(a, b) VGPU_PASTE2(a, b)

@@ -2,7 +2,7 @@
 //
 // Passes use the same few registers again and again. A machine-code compiler does not mind: it
 // looks at values. The virtual device keeps one fact per register for all of its values, for
-// example that it is equal in all lanes (vgpu/region_classes.c). So definitions that share no use
+// example that it is equal in all lanes (vgpu/region/classes.c). So definitions that share no use
 // get registers of their own.
 //
 // Nodes are definitions, and registers live at the beginning of a block. Nodes that reach the same

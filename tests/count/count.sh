@@ -10,7 +10,7 @@ for name in formulas_test random_test; do
   # shellcheck disable=SC2086
   $CC -std=gnu11 -g -O1 -Wall -Wextra -Wno-unused-parameter -Wno-address $san -pthread -Isrc \
     -Itests/count -o "$TEST_DIR/$name" tests/count/$name.c \
-    "$BUILD"/obj/{base,ptx,ir,weave,jit,vgpu}/*.o "$BUILD"/obj/tools/tools.o \
+    "$BUILD"/obj/{base,ptx,ir,weave,jit,vgpu,vgpu/*}/*.o "$BUILD"/obj/tools/tools.o \
       "$BUILD"/obj/tools/*/weave*.o "$BUILD/obj/probe/embedded.o" -lm -lrt -ldl ||
       { echo "FAIL $name: does not compile"; exit 1; }
 done

@@ -3,7 +3,7 @@
 #include "base/runstats.h"
 #include "channel/channel.h"
 #include "fake_driver.h"
-#include "gpu/modules.h"
+#include "gpu/modules/modules.h"
 #include "tools/tool.h"
 #include "unit.h"
 

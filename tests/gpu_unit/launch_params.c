@@ -1,7 +1,7 @@
 // Launch parameters: the launch record is added behind the program's own ones, as a list and in a
 // buffer, at the offset that its alignment asks for.
 #include "fake_driver.h"
-#include "gpu/modules.h"
+#include "gpu/modules/modules.h"
 #include "tools/tool.h"
 #include "unit.h"
 

@@ -4,7 +4,7 @@
 . tests/lib/unit.sh
 gpu_unit() {
   local objects=() object
-  for object in "$BUILD"/obj/{gpu,image,interrupt,closed}/*.o; do
+  for object in "$BUILD"/obj/{gpu,gpu/*,image,interrupt,closed}/*.o; do
     case $object in */gpu/start.o | */gpu/procaddr.o) ;; *) objects+=("$object") ;; esac
   done
   unit "gpu_unit/$1" -Itests/gpu_unit tests/gpu_unit/fake_driver.c "${objects[@]}" -lzstd -llz4

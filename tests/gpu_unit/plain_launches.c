@@ -2,7 +2,7 @@
 // and one that the driver refuses does not count.
 #include "channel/channel.h"
 #include "fake_driver.h"
-#include "gpu/modules.h"
+#include "gpu/modules/modules.h"
 #include "tools/tool.h"
 #include "unit.h"
 

@@ -1,6 +1,6 @@
-// Whether a kernel with checks in it still does what the original could (src/gpu/fit.c), with a
-// driver that says what we like.
-#include "gpu/modules.h"
+// Whether a kernel with checks in it still does what the original could (src/gpu/modules/fit.c),
+// with a driver that says what we like.
+#include "gpu/modules/modules.h"
 
 GpuReal gpu_real;
 GpuContext *gpu_context_current(void) { return NULL; }

@@ -3,7 +3,7 @@
 // something. modules_linked FOLDER TOOL LOG FILE.ptx…: writes the units as they go to the driver,
 // with the limits that follow from the log, if there is one; each file's name ends with the limit
 // on its registers, or 0.
-#include "gpu/modules.h"
+#include "gpu/modules/modules.h"
 
 #include "ir/ir.h"
 

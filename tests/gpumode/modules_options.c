@@ -1,5 +1,6 @@
-// What becomes of a fatbin's ptxas options and of the program's JIT options (src/gpu/options.c).
-#include "gpu/modules.h"
+// What becomes of a fatbin's ptxas options and of the program's JIT options
+// (src/gpu/modules/options.c).
+#include "gpu/modules/modules.h"
 
 static int failures;
 

@@ -1,6 +1,6 @@
-// Cuts PTX into pieces (src/gpu/split.c): with a file and a folder, writes each piece there and
-// lists what is in it; without, checks small texts whose pieces are known.
-#include "gpu/modules.h"
+// Cuts PTX into pieces (src/gpu/modules/split.c): with a file and a folder, writes each piece there
+// and lists what is in it; without, checks small texts whose pieces are known.
+#include "gpu/modules/modules.h"
 
 static int failures;
 

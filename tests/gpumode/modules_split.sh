@@ -7,8 +7,8 @@ cd "$ROOT" || exit 1
 # shellcheck disable=SC2046
 $CC -std=gnu11 -g -O1 -Wall -Wextra -Wno-unused-parameter -fsanitize=address,undefined \
   -fno-sanitize-recover=undefined -pthread -Isrc -I"$BUILD/gen" \
-  -o "$TEST_DIR/split" tests/gpumode/modules_split.c src/gpu/split.c $(ls src/base/*.c) -lrt ||
-    { echo "FAIL build"; exit 1; }
+  -o "$TEST_DIR/split" tests/gpumode/modules_split.c src/gpu/modules/split.c \
+    $(ls src/base/*.c) -lrt || { echo "FAIL build"; exit 1; }
 export ASAN_OPTIONS=detect_leaks=0
 "$TEST_DIR/split"
 ptxas=$(command -v ptxas) || { echo "skip pieces: ptxas is not installed"; exit 0; }

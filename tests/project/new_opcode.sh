@@ -5,7 +5,7 @@
 set -u
 cd "$ROOT" || exit 1
 . tests/lib/lesson.sh
-follow_lesson docs/new-opcode.md ptx/tables.o ptx/forms.o weave/code.o 'vgpu/exec_arith_bits*.o' ||
+follow_lesson docs/new-opcode.md ptx/tables.o ptx/forms.o weave/code.o 'vgpu/exec/arith_bits*.o' ||
   { echo "FAIL build"; exit 1; }
 echo "ok build"
 

@@ -9,7 +9,8 @@ san=; [ "$SAN" = 0 ] || san="-fsanitize=address,undefined"
 # shellcheck disable=SC2086,SC2046
 $CC -std=gnu11 -g -O1 -Wall -Wextra -Wno-missing-field-initializers $san -pthread -Isrc -o \
   "$TEST_DIR/words" tests/report/words.c \
-  "$BUILD"/obj/{base,channel,store,trace,symbol,run,report,tool_reports,tool_reports/*}/*.o \
+  "$BUILD"/obj/{base,channel,store,trace,trace/*,symbol,run,report}/*.o \
+  "$BUILD"/obj/{tool_reports,tool_reports/*}/*.o \
     "$BUILD"/obj/tools/{kinds,fpcheck/weave_options}.o \
   -lsqlite3 $(make -s BUILD="$BUILD" print-symbol-libs) -lz -lzstd -llz4 -lm -ldl -lrt ||
     { echo "FAIL words: does not compile"; exit 1; }

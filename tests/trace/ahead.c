@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "base/memory_left.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 // Bytes that lie ready when the writer wants no more.
 static uint64_t ready_bytes(uint64_t memory) {

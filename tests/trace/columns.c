@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "program.h"
-#include "trace/predict.h"
+#include "trace/format/predict.h"
 
 static uint64_t state;
 static uint64_t next(void) {

@@ -3,7 +3,7 @@
 // beyond their end.
 #include <stdio.h>
 
-#include "trace/pack.h"
+#include "trace/write/pack.h"
 #include "trace/trace.h"
 
 enum { MOST = 20000, RECORDS = 1024 };

@@ -8,7 +8,7 @@ san=; [ "$SAN" = 0 ] || san="-fsanitize=address,undefined"
 # shellcheck disable=SC2086
 $CC -std=gnu11 -g -O1 -Wall -Wextra -Wno-unused-parameter -Wno-address $san -pthread -Isrc \
   -I"$BUILD/gen" -Itests/count -o "$TEST_DIR/report_test" tests/weave/report_test.c \
-  "$BUILD"/obj/{base,ptx,ir,weave,jit,vgpu}/*.o "$BUILD"/obj/tools/tools.o \
+  "$BUILD"/obj/{base,ptx,ir,weave,jit,vgpu,vgpu/*}/*.o "$BUILD"/obj/tools/tools.o \
     "$BUILD"/obj/tools/*/weave*.o "$BUILD/obj/probe/embedded.o" -lm -lrt -ldl ||
     { echo "FAIL report_test: does not compile"; exit 1; }
 $CC -std=gnu11 -g -O1 -Wall -Wextra $san -pthread -Isrc -I"$BUILD/gen" -o "$TEST_DIR/native_test" \

@@ -129,7 +129,7 @@ void memcheck_add_index_tests(Memcheck *m, const IndexTests *t, Early *e, Code *
 }
 
 // Calls the probe whether this test fails or not. So the code is one basic block with a call, which
-// the virtual device takes for cold (vgpu/region_cold.c).
+// the virtual device takes for cold (vgpu/region/cold.c).
 static void emit_report(Memcheck *m, Code *c, Early *e, uint32_t test) {
   Body *b = m->body;
   const PtxInstr *in = instr(m, test);

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/cupti.h"
-#include "gpu/cupti_stalls.h"
+#include "gpu/times/cupti.h"
+#include "gpu/times/cupti_stalls.h"
 
 enum { STREAM = 7, CONTEXT = 3, MOST = 16, ROOM = 256 };
 static CuptiWant *want;

@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 #define WG_CUDA_ABI_H  // cuda.h declares the same
-#include "gpu/cupti.h"
-#include "gpu/cupti_stalls.h"
+#include "gpu/times/cupti.h"
+#include "gpu/times/cupti_stalls.h"
 
 #define SIZE(ours, theirs) _Static_assert(sizeof(ours) == sizeof(theirs), #ours)
 #define FIELD(ours, a, theirs, b) \
