@@ -15,7 +15,7 @@ bool hash_option_parse(const char *text, HashOption *out, Error *err) {
   char *end;
   unsigned long n = strtoul(text, &end, 10);
   if (*text < '0' || *text > '9' || *end || !n || n > 1 << 20)
-    return error_set(err, "--hash=%s: expected some, every, or a number: every so many launches.",
+    return error_set(err, "--hash=%s: expected some, every or a number N, for every N-th launch.",
                      text);
   *out = (HashOption){true, (uint32_t)n};
   return true;

@@ -13,8 +13,7 @@ typedef struct HashOption {
 } HashOption;
 bool hash_option_parse(const char *text, HashOption *out, Error *err);  // NULL: not asked for
 
-#define HASH_LEFT_OUT \
-  "it was not hashed: what came next wrote over it"              // column state of buffer_hash
+#define HASH_LEFT_OUT "it was not hashed: later work overwrote it"  // column state of buffer_hash
 #define HASH_CUT "recording was cut short before it was hashed"  // the same, until its hash arrives
 #define HASH_PROCESS_ENDED "the process ended before it was read"
 

@@ -114,10 +114,12 @@ static void receive(int fd, pid_t pid, Answer *a) {
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
   if (got == sizeof complete) *a = complete;
   else if (!a->problem[0] && WIFSIGNALED(status))
-    snprintf(a->problem, sizeof a->problem, "a process that asked it was ended by signal %d (%s)",
-             WTERMSIG(status), strsignal(WTERMSIG(status)));
+    snprintf(a->problem, sizeof a->problem,
+             "the process that asked the driver was ended by signal %d (%s)", WTERMSIG(status),
+             strsignal(WTERMSIG(status)));
   else if (!a->problem[0])
-    snprintf(a->problem, sizeof a->problem, "a process that asked it ended without an answer");
+    snprintf(a->problem, sizeof a->problem,
+             "the process that asked the driver ended without an answer");
 }
 
 static bool ask_apart(const char *path, Answer *a, Error *err) {
@@ -200,7 +202,7 @@ static bool driver_answers(const char *path, Answer *a, Error *err) {
         a->device, a->major, a->minor);
     if (kept)
       str_printf(&why,
-                 "its answer was known from an earlier run (%s): then it took %.1f ms to load and "
+                 "the driver was asked in an earlier run (%s): then it took %.1f ms to load and "
                  "%.1f ms for cuInit",
                  name.data, a->load_ms, a->init_ms);
     else

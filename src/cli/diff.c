@@ -167,7 +167,7 @@ static int compare(const Asked *o, const DiffRun *a, const DiffRun *b) {
   if (d.beyond) {
     str_printf(&text, "%llu launch%s not compared: recording was cut short in one of the runs",
                (unsigned long long)d.beyond, d.beyond == 1 ? " was" : "es were");
-    str_add(&text, code == CUT_SHORT ? "; up to there nothing differs\n" : "\n");
+    str_add(&text, code == CUT_SHORT ? "; before that nothing differs\n" : "\n");
   }
   str_printf(&text, "%llu launches and %llu buffers compared: %llu are the same",
              (unsigned long long)launches,

@@ -170,7 +170,7 @@ static void say_kernels(Gold *g, const DiffRun *run, const StrMap *restless) {
       str_printf(&g->text, "%s depends on the order of threads: %s\n", s->kernel,
                  s->numerics->order);
     if (device)
-      str_printf(&g->text, "%s computed something else in a second run on %s\n", s->kernel, device);
+      str_printf(&g->text, "%s gave other results in a second run on %s\n", s->kernel, device);
     json_open(&g->list, NULL, '{');
     json_text(&g->list, "kernel", s->kernel);
     if (s->numerics) json_text(&g->list, "approximate", s->numerics->approximate);
@@ -201,8 +201,7 @@ static int judge(Gold *g, const DiffRun *a, const DiffRun *b, bool contents, Str
     DiffResult r;
     Str why = {0};
     if (!p.a || !p.b) {
-      str_printf(&g->text, "on %s there is a launch that the other device has not: ",
-                 g->devices[p.a ? 0 : 1]);
+      str_printf(&g->text, "only on %s is there this launch: ", g->devices[p.a ? 0 : 1]);
       diff_step_name(p.a ? p.a : p.b, &g->text);
       str_add(&g->text, "\n");
       code = DIFFERS;
@@ -216,14 +215,15 @@ static int judge(Gold *g, const DiffRun *a, const DiffRun *b, bool contents, Str
       gold.since = p.a->launch;
     }
     if (r.different) {
-      str_printf(&g->text, "the first launch that computes something else on %s than on %s is ",
+      str_printf(&g->text, "the first launch whose results on %s differ from those on %s is ",
                  g->devices[1], g->devices[0]);
       diff_result_text(&d, &r, &g->text);
       if (why.len) str_printf(&g->text, "    %s\n", why.data);
       else
-        str_add(&g->text, "    it must be the same bit by bit: nothing in it may round "
-                          "differently, and what it read was the same\n");
-      if (!contents) str_add(&g->text, "    which elements is not known: there were no contents\n");
+        str_add(&g->text, "    its results must be the same bit by bit: nothing in it rounds "
+                          "differently, and it read the same values\n");
+      if (!contents)
+        str_add(&g->text, "    which elements differ is not known: their contents were not kept\n");
       json_key(json, "first");
       diff_result_json(&r, json);
       json_text(json, "limits", why.len ? why.data : NULL);
@@ -280,8 +280,8 @@ static int compare(Gold *g, Str *json) {
   bool differ = hashes_differ(&first[0], &first[1]), contents = differ;
   if (differ && bytes_of(&first[0]) > most) {
     str_printf(&g->text,
-               "launches wrote %.1f GB in all: too much to keep their contents, so that nothing "
-               "may differ (--kernel chooses kernels)\n",
+               "launches wrote %.1f GB in all, too much to keep: results that differ by rounding "
+               "cannot be told from wrong ones (--kernel chooses kernels)\n",
                (double)bytes_of(&first[0]) / 1e9);
     contents = false;
   }

@@ -83,14 +83,12 @@ bool kept_launch_load(sqlite3 *db, uint32_t process, uint32_t number, KeptLaunch
   if (captured && !kept)
     return error_set(
         err,
-        "launch %u was captured into a graph. On the virtual device each run of it is a launch of "
-        "its own, with a number behind it; on a GPU what it reads is not kept.",
+        "launch %u was captured into a graph. On the virtual device each run of the graph makes "
+        "a launch with a later number of its own; on a GPU what it reads is not kept.",
         number);
   if (kept && is_cut(db, out)) {
     kept_launch_free(out);
-    return error_set(err,
-                     "what launch %u read is not recorded: recording was cut short before all of "
-                     "it was in the file.",
+    return error_set(err, "what launch %u read is not in the file: recording was cut short.",
                      number);
   }
   return kept || error_set(err,

@@ -36,7 +36,7 @@ void diff_gold_rules(const DiffGold *g, const DiffRun *run, const DiffStep *s, D
   if (g->inherits) {
     loosen(out, LOOSE, n ? n->absolute * ROOM : 0);
     str_printf(why,
-               "%swhat was computed before differed within its limits, first at launch %u: %g "
+               "%searlier results differed within their limits, first at launch %u: %g "
                "relative is allowed",
                why->len ? "; " : "", g->since, LOOSE);
   }

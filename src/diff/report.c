@@ -56,7 +56,7 @@ void diff_result_text(const Diff *d, const DiffResult *r, Str *out) {
   for (uint32_t i = 0; i < r->n; i++) {
     const DiffBufferResult *b = &r->buffers[i];
     static const char *const words[] = {"is the same",
-                                        "is the same by the rules, though not bit by bit",
+                                        "is the same within the tolerance, but not bit by bit",
                                         "differs", "was not compared", "was not compared"};
     str_add(out, "    ");
     diff_buffer_name(b->a, i, out);

@@ -166,7 +166,7 @@ bool diff_rules_tolerance(DiffRules *r, const char *text, Error *err) {
     else if (ok && n == 3 && !strncmp(end, "abs", 3)) r->absolute = v;
     else
       return error_set(err,
-                       "--tolerance=%s: expected numbers with ulp, rel or abs behind each, and "
+                       "--tolerance=%s: expected numbers, each followed by ulp, rel or abs, with "
                        "commas between them: 4ulp,1e-6rel,1e-9abs.",
                        text);
     p = end + n + (end[n] == ',');

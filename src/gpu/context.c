@@ -209,8 +209,7 @@ static bool settle(void *user) {
 bool gpu_context_settle(GpuContext *c) {
   CUresult result;
   bool finished = wait_a_while(c, &result);
-  if (!finished)
-    log_line("kernels are still running: what they have not counted yet is not in the report");
+  if (!finished) log_line("kernels are still running: their later counts are not in the report");
   if (finished && result != CUDA_SUCCESS) gpu_fault_in(c, result);
   return finished && result == CUDA_SUCCESS;
 }

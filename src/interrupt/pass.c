@@ -366,9 +366,9 @@ static bool refuse_function(const PtxFunc *f, const PtxFunc *g, Error *err) {
     if (g->stmts[i].kind == STMT_INSTR && stops_is_call(g->stmts[i].instr)) {
       Arena a = {0};
       error_set(err,
-                "kernel %s comes to an interrupt (%s) through function %s, which can neither be "
-                "inlined nor keep its variables on a stack of the launch (alloca, shared "
-                "variables, or the address of a parameter)",
+                "kernel %s calls an interrupt (%s) through function %s, which can neither be "
+                "inlined nor suspended (it uses alloca, shared variables, or the address of a "
+                "parameter)",
                 f->name, stops_place(&a, g, g->stmts[i].instr), g->name);
       arena_free(&a);
       return false;

@@ -225,8 +225,9 @@ static bool check_remote(const Stops *s, const bool *after, Error *err) {
   for (uint32_t i = 0; i < s->cfg->ninstrs; i++) {
     const PtxInstr *in = s->cfg->instrs[i];
     if (after[i] && !s->uses_clusters && (in->op == OP_MAPA || ptx_has(in, MOD_SHARED_CLUSTER)))
-      return stops_refuse(err, s->func, in,
-                          "shared memory of another block, with no barrier of the cluster behind");
+      return stops_refuse(
+          err, s->func, in,
+          "shared memory of another block, with no barrier of the cluster after it");
   }
   return true;
 }
@@ -268,7 +269,7 @@ static bool add_wait(Stops *s, uint32_t i, Error *err) {
   bool stops = order == ORDER_BLOCK || waits_for_lanes(in) || (ptx_op_classes(in) & CLASS_TENSOR);
   if (stops && in->guard) return stops_refuse(err, s->func, in, "it is predicated");
   if ((in->op == OP_SHFL || in->op == OP_VOTE) && !ptx_has(in, MOD_SYNC))
-    return stops_refuse(err, s->func, in, "an operation of lanes without a mask");
+    return stops_refuse(err, s->func, in, "an operation between lanes that has no mask");
   if (order == ORDER_BLOCK) return add_barrier(s, i, err);
   if (order == ORDER_CLUSTER) return add_cluster_barrier(s, i, err);
   if (stops) {

@@ -31,8 +31,8 @@ bool ocl_translator_present(void) {
 void ocl_translator_missing(void) {
   log_once(
       "opencl translator",
-      "the program hands over SPIR-V, which Warpgrind translates with llvm-spirv, and does not "
-      "find. Debian and Ubuntu: apt-get install llvm-spirv-15. WARPGRIND_LLVM_SPIRV names one "
+      "the program uses SPIR-V, which Warpgrind translates with llvm-spirv; llvm-spirv was not "
+      "found. Debian and Ubuntu: apt-get install llvm-spirv-15. WARPGRIND_LLVM_SPIRV names one "
       "that lies elsewhere.");
 }
 

@@ -89,7 +89,7 @@ static void end(void) {
     for (collect(c); c->running.len && clock_ns() < until; collect(c))
       nanosleep(&(struct timespec){0, 1000000}, NULL);
     if (c->running.len)
-      log_line("OpenCL kernels are still running: what they find from now on is not in the report");
+      log_line("OpenCL kernels are still running: their later findings are not in the report");
     checks_code->close(c->device);
   }
   all = NULL;
@@ -130,7 +130,7 @@ static void meet(cl_context handle) {
   OpenclReach reach = checks_memory_reach(memory, ordinal_of(devices[0]));
   OpenclDevice *device = memory ? checks_code->open(&reach) : NULL;
   if (!device) {
-    log_line("kernels of an OpenCL context run without checks: the platform takes no PTX of ours");
+    log_line("kernels of an OpenCL context run without checks: their platform does not load PTX");
     return;
   }
   CheckedContext *c = mem_alloc(sizeof *c);

@@ -160,8 +160,8 @@ void report_coverage(Run *r, bool all, Str *out) {
     }
   }
   if (more)
-    words_printf(out, api_words(r->api),
-                 "and %u more {kernels} with something to say (-v names them all)\n", more);
+    words_printf(out, api_words(r->api), "and %u more {kernels} with remarks (-v names them all)\n",
+                 more);
   if (r->unrecorded)
     str_printf(out, "%u processes could not be recorded: too many ran at the same time\n",
                r->unrecorded);

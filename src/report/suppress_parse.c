@@ -60,7 +60,7 @@ static bool check_kinds(const Parse *p, const char *list) {
       return fail(p, p->at + (s - list), "no kind of finding is called \"%.*s\".", (int)n, s);
     s += n + strspn(s + n, " ");
     if (!*s) return true;
-    if (*s != ',') return fail(p, p->at + (s - list), "kinds stand with commas between them.");
+    if (*s != ',') return fail(p, p->at + (s - list), "kinds are separated by commas.");
   }
 }
 
@@ -121,7 +121,7 @@ static bool parse_frame(Parse *p, const char *word, size_t n, const char *value,
   *is_frame = fun || obj || src || any;
   if (!*is_frame) return true;
   if (!p->in_stack && !p->in_allocated)
-    return fail(p, word, "frames stand below \"stack:\" or \"allocated:\".");
+    return fail(p, word, "frames go on the lines below \"stack:\" or \"allocated:\".");
   if (!any && !*value) return fail(p, p->at, "\"%.*s\" needs a value.", (int)n, word);
   FramePattern f = any   ? (FramePattern){.kind = FRAME_ANY}
                    : src ? source_frame(p, value)
@@ -162,8 +162,7 @@ static bool parse_line(Parse *p, char *word) {
   value += has_colon;
   value += strspn(value, " \t");
   p->at = value;
-  if (!has_colon && strcmp(word, "..."))
-    return fail(p, word, "expected a word with a colon behind it, or }.");
+  if (!has_colon && strcmp(word, "...")) return fail(p, word, "expected a word and a colon, or }.");
   if (!parse_frame(p, word, n, value, &is_frame)) return false;
   if (is_frame) return true;
   bool stack = n == 5 && !strncmp(word, "stack", 5),
@@ -171,7 +170,7 @@ static bool parse_line(Parse *p, char *word) {
   p->in_stack = stack;
   p->in_allocated = allocated;
   if (!stack && !allocated) return parse_field(p, word, n, value);
-  return !*value || fail(p, value, "frames stand below, one on each line.");
+  return !*value || fail(p, value, "frames go on the lines below, one on each line.");
 }
 
 bool report_suppress_parse(ReportSuppressions *s, const char *path, const char *text, Error *err) {

@@ -190,8 +190,8 @@ bool run_lacks_something(const Store *s, Error *why) {
   if (!s->lacks_wal) return s->wal_is_cut;
   error_set(why,
             "%s was not finished, and there is no %s-wal beside it: if the file was copied or "
-            "moved, that file belongs to it. Without it the last part of the run is missing, or "
-            "all of it; where the command was ended at once, there is no more.",
+            "moved, copy that file, too. Without it the last part of the run is missing, or all "
+            "of it. If the command was killed at its start, nothing more was written.",
             s->path, s->path);
   return true;
 }

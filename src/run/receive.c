@@ -280,7 +280,7 @@ static void on_TraceMark(Run *r, RunProcess *p, const EventTraceMark *e) {}
 static void on_TraceEnd(Run *r, RunProcess *p, const EventTraceEnd *e) {
   if (e->dropped)
     run_add_note(r, p, SEVERITY_WARNING,
-                 "process %d: %llu operations were not recorded, since nobody read them any more",
+                 "process %d: %llu operations were not recorded, because the command had ended",
                  p->pid, (unsigned long long)e->dropped);
 }
 static void on_CountsRead(Run *r, RunProcess *p, const EventCountsRead *e) {}
@@ -387,7 +387,7 @@ static void device_closed(void *user, uint32_t id, uint32_t device, uint32_t los
   if (p && lost)
     run_add_note(
         r, p, SEVERITY_WARNING,
-        "%u findings came faster than they could be read: they are counted, but not described",
+        "%u findings came faster than they could be read: they are counted, but have no details",
         lost);
   if (p && at_least)
     run_add_note(r, p, SEVERITY_WARNING,

@@ -63,7 +63,7 @@ cudaError_t rt_return_to_stub(cudaError_t e) {
   if (e && !is_sticky(e)) {
     char text[256];
     snprintf(text, sizeof text,
-             "the launch failed with %s (%s) and the program never asked: no cudaGetLastError or "
+             "the launch failed with %s (%s) and the program never checked: no cudaGetLastError or "
              "cudaPeekAtLastError follows on this thread",
              cudaGetErrorName(e), cudaGetErrorString(e));
     session_error_raised(text);

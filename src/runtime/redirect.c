@@ -163,8 +163,8 @@ static bool look_at(struct dl_phdr_info *info, Error *e) {
     ok = redirect(path, &targets, low, high, version, e);
   } else if (elf_has_stripped_runtime(&f)) {  // a library of somebody else's, cuBLAS for example:
                                               // the program may not need it
-    log_line("%s has a CUDA runtime of its own without a symbol table, which cannot be served: its "
-             "CUDA calls will fail",
+    log_line("%s contains a CUDA runtime without a symbol table, which cannot be redirected to the "
+             "virtual device: its CUDA calls will fail",
              path);
   }
   vec_free(&targets);

@@ -183,7 +183,7 @@ static void check_access(Walk *w, const SassInstruction *i, const SassEffect *e)
   if (value_is(held, 0)) return;
   Address at = address_of(w, i, e);
   if (w->dependent || !value_is_same(held))
-    walk_fail(w, i, "data decide whether it accesses memory");
+    walk_fail(w, i, "whether it accesses memory depends on data");
   else if (e->rule == RULE_ACCESS_TO_SHARED &&
            !value_is_same(walk_predicate(w, sass_predicate(i, e, IN_1), guard)))
     walk_fail(w, i, "data decide whether it copies memory");

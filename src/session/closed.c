@@ -69,8 +69,8 @@ bool session_closed_kernel(SessionKernel *k, const SessionClosedKernel *what, Er
   if (!tools) return false;
   add_tool_names(&names, tools & ~tools_that_only_compare());
   if (!names.len)
-    error_set(why, "its code has no PTX: the buffers it gets are compared with other launches and "
-                   "copies, and nothing is looked for inside");
+    error_set(why, "its code has no PTX: the buffers it gets are compared with those of other "
+                   "launches and copies; what it does inside is not checked");
   pthread_mutex_lock(&session_lock);
   if (!k->patched_by) {
     add_places(k);
@@ -185,8 +185,9 @@ static void name_unknown_maps(const SessionClosedLaunch *l) {
   bool known = !l->stores->through_tensor;
   for (uint32_t i = 0; i < l->pointers.len; i++) known |= l->pointers.data[i].is_map;
   if (!known && !atomic_exchange(&l->kernel->maps_named, true))
-    session_kernel_note(l->kernel, "it stores through tensor maps that no call of the driver made: "
-                                   "what they describe is not checked");
+    session_kernel_note(l->kernel,
+                        "it stores through tensor maps that were not made by a call of the driver: "
+                        "what they describe is not checked");
 }
 
 SessionClosedLaunch *session_closed_begins(SessionDevice *d, const SessionCall *call,

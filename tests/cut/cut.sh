@@ -34,7 +34,7 @@ cut() {
   check "$1-report-says" has err 'recording was cut short: of '
   check "$1-diff" [ "$(code "$WARPGRIND" diff "$file" whole.wg)" = 3 ]
   check "$1-diff-says" has out 'recording was cut short: what launch '
-  check "$1-diff-same" has out 'up to there nothing differs'
+  check "$1-diff-same" has out 'before that nothing differs'
   check "$1-race" [ \
     "$(code "$WARPGRIND" sql "$file" \
     "SELECT * FROM race((SELECT l.number FROM step s JOIN launch l ON l.id = s.launch

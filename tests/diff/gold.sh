@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# warpgrind gold: the first launch that computes something else on the second device; what may
+# warpgrind gold: the first launch whose results differ on the second device; what may
 # differ may.
 # timeout: 600
 set -u
@@ -20,8 +20,8 @@ gold 0 "$TEST_DIR/steps" && said "cpu and $other computed the same, bit by bit" 
   said "8 launches compared"; result "the same"
 gold 0 "$TEST_DIR/graph" && said "computed the same, bit by bit"; result "graphs"
 gold 1 "$TEST_DIR/golden" plant &&
-  said "the first launch that computes something else on $other than on cpu is launch 1 of exact(" \
-  && said "[77] = 20.25 and 20.25" && said "1 ULP" && said "it must be the same bit by bit"
+  said "the first launch whose results on $other differ from those on cpu is launch 1 of exact(" \
+  && said "[77] = 20.25 and 20.25" && said "1 ULP" && said "its results must be the same bit by bit"
   result "a planted difference"
 gold 0 "$TEST_DIR/golden" approximate && said "of them within their limits" &&
   said "within the limits of approximate instructions"; result "approximate instructions"

@@ -11,7 +11,7 @@ hashed each.wg loop && DIFF_HASH=9 hashed nine.wg loop && DIFF_HASH=some hashed 
 compared 0 each.wg there.wg && said "40 are the same, 0 differ"; result "all of them"
 if [ "$DIFF_DEVICE" = gpu ]; then
   left=$(ask nine.wg "SELECT count(*) FROM buffer_hash WHERE state =
-    'it was not hashed: what came next wrote over it'")
+    'it was not hashed: later work overwrote it'")
   [ "$(ask nine.wg "SELECT group_concat(launch) FROM buffer_hash WHERE state IS NULL")" = \
     9,18,20,27,36,39,40 ] && [ "$left" = 33 ]
     result "every ninth, what leaves the device, and the last"
@@ -52,4 +52,4 @@ hashed later.wg streams later && DIFF_HASH=100 hashed waits.wg streams later &&
   [ "$(ask waits.wg "SELECT count(*), count(hash) >= 5 FROM buffer_hash")" = "7	1" ]
   result "streams that come later"
 "$WARPGRIND" --hash=often -o "$TEST_DIR/x.wg" "$TEST_DIR/loop" > "$TEST_DIR/said" 2>&1
-  [ $? = 125 ] && said "expected some, every, or a number"; result "a word that means nothing"
+  [ $? = 125 ] && said "expected some, every or a number"; result "a word that means nothing"

@@ -125,9 +125,10 @@ mistake outside 1:1 'expected { or a comment (#)'                'kind: *\n'
 mistake twice   3:1 '"kind" stands twice in this entry'          '{\nkind: *\nkind: *\n}\n'
 mistake line    3:9 'expected a line'                            '{\nkind: *\n  line: ten\n}\n'
 mistake lines   3:9 'there are no such lines'                    '{\nkind: *\n  line: 9-3\n}\n'
-mistake frame   3:1 'frames stand below "stack:" or "allocated:"' '{\nkind: *\nfun: main\n}\n'
+mistake frame   3:1 'frames go on the lines below "stack:" or "allocated:"' \
+  '{\nkind: *\nfun: main\n}\n'
 mistake value   3:8 '"kernel" needs a value'                     '{\nkind: *\nkernel:\n}\n'
-mistake colon   2:2 'expected a word with a colon behind it, or }' '{\n oob-read\n}\n'
+mistake colon   2:2 'expected a word and a colon, or }' '{\n oob-read\n}\n'
 check mistake_report [ "$(code "$WARPGRIND" report --suppressions=bad.supp plain.wg)" = 125 ]
 check no_file        [ "$(code $w --suppressions=nothing.supp ./fake odd)" = 125 ]
 check no_file_said   has err 'nothing.supp'

@@ -35,7 +35,8 @@ int main() {
 // finds: api-misuse text=launch that cannot work: a block of 2000 x 1 x 1: this device can have
 //    1024 in x; the call returns CUDA_ERROR_INVALID_VALUE
 // finds-cpu: unchecked-error text=the launch failed with cudaErrorInvalidValue (invalid argument)
-//    and the program never asked: no cudaGetLastError or cudaPeekAtLastError follows on this thread
+//    and the program never checked: no cudaGetLastError or cudaPeekAtLastError follows on this
+//    thread
   touch<<<1, 2000>>>(d);
   std::thread([] { cudaGetLastError(); }).join();            // another thread's error
   printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
