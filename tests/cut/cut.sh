@@ -93,7 +93,8 @@ last=$(sql few.wg \
   "SELECT max(n.number) FROM step s JOIN launch n ON n.id = s.launch WHERE s.kind = 'inputs'")
 check inputs-expand [ "$(code "$WARPGRIND" expand few.wg --launch="$last" --device=cpu -o \
   more.wg)" = 125 ]
-check inputs-expand-says has err "what launch $last read is not recorded: recording was cut short"
+check inputs-expand-says has err \
+  "what launch $last read is not in the file: recording was cut short"
 
 # a disk that is full
 small=$TEST_DIR/small

@@ -6,7 +6,7 @@ set -u
 cd "$ROOT" || exit 1
 . tests/lib/session.sh
 $CC -std=gnu11 -g -O1 -Wall -Wextra -Wno-unused-parameter -pthread -Isrc -o "$TEST_DIR/linked" \
-  tests/gpumode/modules_linked.c src/gpu/{probe_unit,refused}.c "${SESSION_OBJS[@]}" ||
+  tests/gpumode/modules_linked.c src/gpu/modules/{probe_unit,refused}.c "${SESSION_OBJS[@]}" ||
     { echo "FAIL build"; exit 1; }
 "$TEST_DIR/linked"
 ptxas=$(command -v ptxas) && nvlink=$(command -v nvlink) && nvcc=$(command -v nvcc) ||

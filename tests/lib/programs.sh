@@ -71,7 +71,8 @@ programs() {
 }
 
 # chosen FOLDER: the programs that TEST_ONLY names, or one in TEST_SHARE of all (make check-quick:
-# one in three; make check-long: all), each together with its correct twin
+# one in three; make check-long: all), each together with its correct twin. Those with `long: yes`
+# run in make check-long and on a GPU.
 chosen() {
   local file files=("$1"/*.c "$1"/*.cu) only n=0 share=${TEST_SHARE:-1} base last=
   case ${TEST_SIZE:-} in quick) share=3 ;; long) share=1 ;; esac
@@ -82,6 +83,8 @@ chosen() {
       case $(basename "${file%.*}") in $only) echo "$file" ;; esac
     done
     [ -z "${TEST_ONLY:-}" ] && [ -e "$file" ] || continue
+    [ "${TEST_SIZE:-}" = long ] || [ "$device" = gpu ] || ! grep -q '^// long: yes$' "$file" ||
+      continue
     base=${file%.*} base=${base%_ok}
     [ "$base" = "$last" ] || n=$((n + 1))
     last=$base

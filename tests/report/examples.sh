@@ -12,8 +12,9 @@ normal() { sed -E "s/^==[0-9]+== ?/==PID== /; s/progress for [0-9.]+ s/progress 
 "s/turned about [0-9.]+( million)? times/turned about N times/; s/ +\$//; s/0x[0-9a-f]{5,}/0x…/g; "\
 "s#$ROOT/##g; s#(/[^ :()]*)?/include/#…/include/#g; s#$TEST_DIR/?#./#g" "$1"; }
 build() {
-  tests/lib/nvcc -w -g -O3 -lineinfo -arch=compute_75 -o "$TEST_DIR/$1" "examples/${1%_ok}/$1.cu" \
-    > "$TEST_DIR/nvcc.log" 2>&1 || { cat "$TEST_DIR/nvcc.log"; echo "FAIL $1: nvcc"; return 1; }
+  tests/lib/nvcc -w -g -Xcompiler=-O3 -lineinfo -arch=compute_75 -o "$TEST_DIR/$1" \
+    "examples/${1%_ok}/$1.cu" > "$TEST_DIR/nvcc.log" 2>&1 ||
+    { cat "$TEST_DIR/nvcc.log"; echo "FAIL $1: nvcc"; return 1; }
 }
 # --workers=1: the same thread is the first to be wrong each time
 run() { (cd "$TEST_DIR" && "$WARPGRIND" --workers=1 $1 "./$2" > out 2> err); }

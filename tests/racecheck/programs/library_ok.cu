@@ -1,6 +1,13 @@
-// Algorithms of CUB: decoupled look-back, reductions, sorting, histograms.
+// Algorithms of CUB: decoupled look-back, reductions, sorting, histograms. make check runs Thrust's
+// instead: tests/racecheck/library.sh.
+// long: yes
 #include <cstdio>
-#include <cub/cub.cuh>
+#include <cub/device/device_histogram.cuh>
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_reduce.cuh>
+#include <cub/device/device_run_length_encode.cuh>
+#include <cub/device/device_scan.cuh>
+#include <cub/device/device_select.cuh>
 
 int main() {
   const int N = 20000;
