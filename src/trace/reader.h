@@ -357,6 +357,7 @@ typedef struct Timeline {
   // volatile write after it; last_release is the fence
   uint64_t last_release[2];
   uint64_t last_strong[2];  // of that write
+  uint64_t last_flag;       // the last such write for other blocks, with or without a fence
   uint64_t last_fence[2], first_acquire[2], first_strong_read[2];
   bool strong_read[2];  // an atomic (or volatile …) was read: a later fence acquires
 } Timeline;
@@ -380,9 +381,10 @@ bool timeline_judges_lanes(TraceReader *t, const ReaderLaunch *l);
 uint64_t timeline_copied(const Timeline *l, uint64_t record, uint32_t lane);
 void timelines_free(Timelines *all);
 // Counted in barriers of a block: when one of its warps last released to other blocks (released),
-// first acquired (acquired), or first read a flag without acquiring it (told)
+// first acquired (acquired), or first read a flag without acquiring it (told); flagged: when one
+// last wrote a flag, 0: never
 typedef struct BlockOrder {
-  uint64_t released, acquired, told;
+  uint64_t released, acquired, told, flagged;
   bool releases;
 } BlockOrder;
 BlockOrder *block_order_new(void);

@@ -75,9 +75,15 @@ enum {
   WG_RACE_MEET_PROXY
 };
 // flags in addition to WG_RACE_CTA
-enum { WG_RACE_TELL_SHARED = 1, WG_RACE_TELL_GENERIC = 2, WG_RACE_TELL_ACQUIRE = 8 };
+enum {
+  WG_RACE_TELL_SHARED = 1,
+  WG_RACE_TELL_GENERIC = 2,
+  WG_RACE_TELL_ACQUIRE = 8,
+  WG_RACE_TELL_FLAG = 16  // a load or store of memory that other blocks reach
+};
 // released: the latest clock that threads of a block have released: an upper bound for the
-// knowledge of others about the block. serial of the launch << 32 | the largest so far
+// knowledge of others about the block; other keys use the field too (probe_entries.h). serial of
+// the launch << 32 | the largest so far
 typedef struct WgRaceSlot {
   uint64_t clock, fence, know, released;
 } WgRaceSlot;

@@ -38,9 +38,10 @@ DEVICE int race_conflict(uint64_t old, uint64_t mine, const RaceThread *x, RaceK
   if (both & WG_RACE_STRONG && (p.same_block || !(any & WG_RACE_CTA))) return 0;
   // old == mine: the entry that this same access has just left (weave_inline.c)
   if (race_is_async(old)) return old != mine && !race_clock_orders(&p, layout);
-  if (!race_ordered(&p, layout)) return 1;
+  if (!race_ordered(&p, layout)) return !race_read_is_over(old, mine, &p, layout, known);
   if (old & WG_RACE_WRITE && !(old & WG_RACE_STRONG)) return 0;
-  if (old & WG_RACE_BLOCKS) return !race_clock_orders(&p, layout);  // some other block has, too
+  if (old & WG_RACE_BLOCKS)  // some other block has, too
+    return !race_clock_orders(&p, layout) && !race_read_is_over(old, mine, &p, layout, known);
   if (!(old & WG_RACE_MANY) || race_barrier_orders(&p, layout) || race_clock_orders(&p, layout))
     return 0;
   // the entry is this thread's, and another thread has accessed it, too

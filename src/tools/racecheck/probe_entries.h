@@ -204,6 +204,36 @@ DEVICE uint32_t race_bounded(uint32_t clock, const RacePair *p, uint32_t layout,
   return told < most ? told : most;
 }
 
+// --- reads that end before a flag is written ---
+//
+// A read is over at the next barrier of its block. If the block then writes a flag and another
+// block reads it, what that block writes afterwards cannot change what was read, even if no fence
+// is near. Algorithms that work in place and pass on a sum from block to block rely on this (CUB,
+// Thrust).
+
+// barriers that the block had passed when it last wrote a flag, plus 1
+DEVICE uint64_t *race_flagged_at(uint64_t slots, uint32_t serial, uint32_t first) {
+  return &race_slot(slots, serial, 0x7000000000000000ull ^ first)->released;
+}
+DEVICE uint64_t *race_flag_written(uint64_t slots, uint32_t serial, uint64_t place) {
+  return &race_slot(slots, serial, 0x8000000000000000ull ^ place)->released;
+}
+// the block has read a flag that some thread has written
+DEVICE uint64_t *race_flag_read(uint64_t slots, uint32_t serial, uint32_t first) {
+  return &race_slot(slots, serial, 0x9000000000000000ull ^ first)->released;
+}
+DEVICE int race_read_is_over(uint64_t old, uint64_t mine, const RacePair *p, uint32_t layout,
+                             RaceKnown known) {
+  if (old & WG_RACE_WRITE || !(mine & WG_RACE_WRITE) || p->same_block || !known.slots ||
+      race_is_async(old) || WG_RACE_THREAD_BITS(layout) >= WG_RACE_MOST_THREAD_BITS)
+    return 0;
+  uint32_t its = p->was.thread - p->was.thread % WG_RACE_BLOCK(layout),
+           my = p->now.thread - p->now.thread % WG_RACE_BLOCK(layout);
+  return race_told(race_flagged_at(known.slots, known.serial, its), known.serial) >
+             p->was.barriers + 1 &&
+         race_told(race_flag_read(known.slots, known.serial, my), known.serial);
+}
+
 // The number of the first thread of this thread's warp.
 DEVICE uint32_t race_first_lane(uint64_t me, uint32_t layout, uint32_t first) {
   return first + (((race_view(me, layout).thread - first) & race_thread_mask(layout)) & ~31u);

@@ -167,8 +167,13 @@ __attribute__((noinline)) uint32_t wg_race_release(uint64_t slots, uint32_t seri
                                                    uint64_t address, uint32_t how, uint64_t me,
                                                    uint32_t layout, uint32_t first,
                                                    uint64_t fences) {
-  if (!slots || !fences) return 0;
+  if (!slots) return 0;
   uint64_t place = race_place(address, how, first);
+  if (how & WG_RACE_TELL_FLAG) {
+    race_raise(race_flagged_at(slots, serial, first), serial, race_view(me, layout).barriers + 1);
+    race_raise(race_flag_written(slots, serial, place), serial, 1);
+  }
+  if (!fences) return 0;
   uint32_t all = (uint32_t)fences, block = (uint32_t)(fences >> 32);
   race_raise(race_warp_told(slots, serial, race_first_lane(me, layout, first)), serial,
              all > block ? all : block);
@@ -194,6 +199,8 @@ __attribute__((noinline)) uint64_t wg_race_acquire(uint64_t slots, uint32_t seri
   if (!slots) return knows;
   uint64_t place = race_place(address, how, first);
   device_fence();
+  if (how & WG_RACE_TELL_FLAG && race_told(race_flag_written(slots, serial, place), serial))
+    race_raise(race_flag_read(slots, serial, first), serial, 1);
   uint32_t told = how & WG_RACE_CTA ? 0
                                     : race_told(&race_slot(slots, serial, place)->clock, serial);
   uint32_t in_block = race_told(&race_slot(slots, serial, race_in_block(place, first))->clock,

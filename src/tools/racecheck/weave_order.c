@@ -280,6 +280,8 @@ void race_tells(RaceCheck *k, const RaceAccess *a) {
                   : in->space == SPACE_GENERIC ? WG_RACE_TELL_GENERIC
                                                : 0u) |
                  (a->flags & WG_RACE_CTA);
+  if (!shared && !(a->flags & WG_RACE_CTA) && (in->op == OP_LD || in->op == OP_ST))
+    how |= WG_RACE_TELL_FLAG;
   // Other blocks of the cluster use a different address for the same shared memory: all share one
   // place.
   bool for_cluster = k->has_clusters &&

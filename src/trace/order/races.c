@@ -42,7 +42,7 @@ static void note_blocks(Racing *x) {
   void *value;
   while (u64map_next(&x->lines.by_warp, &it, &warp, &value)) {
     const Timeline *l = value;
-    if (!l->last_strong[1] && l->first_acquire[1] == UINT64_MAX &&
+    if (!l->last_strong[1] && !l->last_flag && l->first_acquire[1] == UINT64_MAX &&
         l->first_strong_read[1] == UINT64_MAX)
       continue;
     BlockOrder *b = u64map_get(&x->blocks, warp / x->launch->warps);
@@ -100,6 +100,15 @@ static bool may_be_before(const Racing *x, const Touch *a, const Timeline *of_a,
           (q && block_is_told(q, told, first[0] <= b->record, b->passed)));
 }
 
+// Whether a is a read that was over when its block wrote a flag, and b a write by a block that had
+// read one. A read has its value at the barrier.
+static bool is_read_before(const Racing *x, const Touch *a, const Touch *b, const Timeline *of_b) {
+  if (a->flags & WRITES || !(b->flags & WRITES) || a->block == b->block || a->until) return false;
+  const BlockOrder *p = u64map_get(&x->blocks, a->block), *q = u64map_get(&x->blocks, b->block);
+  return p && q && p->flagged > a->passed &&
+         block_is_told(q, true, of_b->first_strong_read[1] <= b->record, b->passed);
+}
+
 // Whether two accesses in the same block between the same barriers, or in different blocks, race.
 // false: they are ordered, or do not conflict
 static bool conflict(TraceReader *t, Racing *x, const Touch *a, const Touch *b, bool *told,
@@ -117,7 +126,8 @@ static bool conflict(TraceReader *t, Racing *x, const Touch *a, const Touch *b, 
       (!x->lanes || !l ||
        timeline_met(l, (LaneAt){a->record, a->lane}, (LaneAt){b->record, b->lane})))
     return false;
-  if (!l || !m || may_be_before(x, a, l, b, m, false) || may_be_before(x, b, m, a, l, false))
+  if (!l || !m || may_be_before(x, a, l, b, m, false) || may_be_before(x, b, m, a, l, false) ||
+      is_read_before(x, a, b, m) || is_read_before(x, b, a, l))
     return false;
   *told = may_be_before(x, a, l, b, m, true) || may_be_before(x, b, m, a, l, true);
   return true;

@@ -122,6 +122,7 @@ bool timeline_note(TraceReader *t, const RowRef *r, Timeline *l) {
       }
       return true;
     case SYNC_ACQUIRE:
+      if (farthest && kind == TRACE_STORE) l->last_flag = r->record;
       for (int far = 0; far <= farthest; far++) {
         if (access & WG_ACCESS_RELEASES) l->last_fence[far] = r->record;
         if (l->last_fence[far]) {
@@ -221,6 +222,7 @@ void block_order_note(BlockOrder *b, const Timeline *l) {
     b->released = MAX(b->released, timeline_passed(l, l->last_strong[1], 0));
     b->releases = true;
   }
+  if (l->last_flag) b->flagged = MAX(b->flagged, timeline_passed(l, l->last_flag, 0));
   if (l->first_strong_read[1] != UINT64_MAX)
     b->told = MIN(b->told, timeline_passed(l, l->first_strong_read[1], 0));
   if (l->first_acquire[1] != UINT64_MAX)
