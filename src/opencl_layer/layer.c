@@ -31,31 +31,48 @@ static cl_icd_dispatch next, table;
     call_.end_ns = clock_ns(); \
     host_memory_call_ends(); \
     call_.made = made_; \
+    host_memory_object_made(&next, made_, flags, host_ptr); \
     layer_record(&call_, __VA_ARGS__); \
     if (error_) *error_ = call_.error; \
     return made_; \
   }
+static const cl_mem_flags flags = 0;
+static void *const host_ptr = NULL;
 // Functions that enqueue a kernel or a transfer have parameters that shadow these names.
 static const cl_kernel kernel = NULL;
 static const size_t size = 0;
 static const size_t *const region = NULL, *const global_work_size = NULL,
                            *const local_work_size = NULL;
 static const cl_uint work_dim = 0;
-static const void *const ptr = NULL;
-static const cl_bool blocking_write = CL_TRUE;
+static void *const ptr = NULL, *const dst_ptr = NULL;
+enum { NO_TRANSFER = 2 };  // neither CL_TRUE nor CL_FALSE
+static const cl_bool blocking_write = NO_TRANSFER, blocking_read = NO_TRANSFER,
+                     blocking_copy = NO_TRANSFER;
+static const size_t *const host_origin = NULL;
+static const size_t host_row_pitch = 0, input_row_pitch = 0, row_pitch = 0;
+static const size_t host_slice_pitch = 0, input_slice_pitch = 0, slice_pitch = 0;
+static const cl_mem image = NULL;
+#define TRANSFER() \
+  { \
+    .is_write = blocking_write != NO_TRANSFER, .is_read = blocking_read != NO_TRANSFER || dst_ptr, \
+    .blocks = blocking_write == CL_TRUE || blocking_read == CL_TRUE || blocking_copy == CL_TRUE, \
+    .memory = dst_ptr ? dst_ptr : ptr, .size = size, .region = region, .host_origin = host_origin, \
+    .image = image, .row_pitch = host_row_pitch + input_row_pitch + row_pitch, \
+    .slice_pitch = host_slice_pitch + input_slice_pitch + slice_pitch, \
+  }
 
-// A command without an event gets one of ours where times are wanted. The record shows the
-// arguments that the program has passed.
-#define EVENT_BEGIN() \
+// A command without an event gets one of ours where times are wanted, or its host memory is
+// watched. The record shows the arguments that the program has passed.
+#define EVENT_BEGIN(watched) \
   cl_event own_ = NULL; \
-  bool watched_ = host_memory_watched(blocking_write, ptr, size); \
+  bool watched_ = watched; \
   bool has_own_ = !event && (watched_ || layer_times_on()); \
   if (has_own_) event = &own_
 #define EVENT_END(name_) \
   do { \
     bool times_ = call_.error == CL_SUCCESS && event && layer_times_on(); \
     if (watched_ && call_.error == CL_SUCCESS) \
-      host_memory_watch(&next, *event, ptr, size, &call_); \
+      host_memory_queued(&next, *event, &transfer_, &call_); \
     if (has_own_ && !times_ && own_) next.clReleaseEvent(own_); \
     if (times_) \
       layer_times_add(&next, &(LayerCommand){#name_, command_queue, kernel, *event, has_own_, \
@@ -66,7 +83,9 @@ static const cl_bool blocking_write = CL_TRUE;
 #define COMMAND(name, parameters, arguments, ...) \
   static cl_int CL_API_CALL layer_##name parameters { \
     LayerCall call_ = {#name, .caller = __builtin_return_address(0), .begin_ns = clock_ns()}; \
-    EVENT_BEGIN(); \
+    HostTransfer transfer_ = TRANSFER(); \
+    bool is_transfer_ = transfer_.is_write || transfer_.is_read; \
+    EVENT_BEGIN(is_transfer_ &&host_memory_begins(&next, &transfer_)); \
     call_.error = next.name arguments; \
     call_.end_ns = clock_ns(); \
     host_memory_call_ends(); \
@@ -74,13 +93,22 @@ static const cl_bool blocking_write = CL_TRUE;
     layer_record(&call_, __VA_ARGS__); \
     return call_.error; \
   }
+static size_t image_bytes(cl_mem handle) {
+  size_t bytes = 0;
+  next.clGetMemObjectInfo(handle, CL_MEM_SIZE, sizeof bytes, &bytes, NULL);
+  return bytes;
+}
+// Mapping changes the memory, as a read does.
 #define MAPS(name, result, parameters, arguments, ...) \
   static result CL_API_CALL layer_##name(UNPACK parameters, cl_int *error_) { \
     LayerCall call_ = {#name, .type = #result, .caller = __builtin_return_address(0), \
                        .begin_ns = clock_ns()}; \
-    EVENT_BEGIN(); \
+    EVENT_BEGIN(layer_records()); \
     result made_ = next.name(UNPACK arguments, &call_.error); \
     call_.end_ns = clock_ns(); \
+    HostTransfer transfer_ = { \
+        .is_read = true, .memory = made_, .size = size ? size : image_bytes(image)}; \
+    watched_ = made_ && host_memory_begins(&next, &transfer_); \
     host_memory_call_ends(); \
     call_.made = made_; \
     EVENT_END(name); \
@@ -127,7 +155,9 @@ static cl_int CL_API_CALL checked_clEnqueueNativeKernel(cl_command_queue queue,
 static void *CL_API_CALL svm_alloc(cl_context context, cl_svm_mem_flags flags, size_t bytes,
                                    cl_uint alignment) {
   if (flags & CL_MEM_SVM_FINE_GRAIN_BUFFER) host_memory_give_up();
-  return next.clSVMAlloc(context, flags, bytes, alignment);
+  void *made = next.clSVMAlloc(context, flags, bytes, alignment);
+  host_memory_shared(made, bytes);
+  return made;
 }
 
 static cl_int CL_API_CALL release_queue(cl_command_queue queue) {
