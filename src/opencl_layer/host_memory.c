@@ -4,7 +4,7 @@
 // A sample of the memory is kept when the command is queued, and compared as soon as its event is
 // complete: at the end of a call of OpenCL, before the program can learn of that. Callbacks, native
 // kernels and shared virtual memory tell the host in other ways, so a program that uses one of them
-// is no longer watched.
+// is no longer watched. Memory that other commands may change is not watched either.
 #define _GNU_SOURCE
 
 #include "opencl_layer/host_memory.h"

@@ -31,7 +31,7 @@ bool host_region_of(const cl_icd_dispatch *next, const HostTransfer *t, HostRegi
     out->rows = t->region[1];
     out->slices = t->region[2];
     if (t->host_origin) of_rectangle(t, out);
-    else if (!of_image(next, t, out)) return false;
+    else if (!t->image || !of_image(next, t, out)) return false;
   }
   return host_region_bytes(out) != 0;
 }
