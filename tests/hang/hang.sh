@@ -12,10 +12,11 @@ export TEST_JOBS=${TEST_JOBS:-2}
 
 # run_hang DIR stop | interrupt
 run_hang() {
-  local before=(timeout $((${SAN:-0} ? 240 : 180)))
+  local before=(timeout 300)
   [ "$2" = stop ] || before=(timeout -s INT -k 20 8)
+  # shellcheck disable=SC2046
   run "$1" "" "${before[@]}" "$WARPGRIND" --device="$device" --tool=synccheck --hang-timeout=2 \
-    --hang-action=stop --json="$1/report.json" "$1/program"
+    $(setting options "$file") --hang-action=stop --json="$1/report.json" "$1/program"
 }
 
 one() {

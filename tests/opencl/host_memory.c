@@ -51,7 +51,8 @@ static void change_beside(void) {
 }
 
 int main(int argc, char **argv) {
-  form = argc > 2 ? argv[1] : "", what = argc > 2 ? argv[2] : "";
+  form = argc > 2 ? argv[1] : "";
+  what = argc > 2 ? argv[2] : "";
   cl_platform_id platform;
   cl_device_id device;
   cl_int error = 0;

@@ -1,11 +1,12 @@
 // A kernel that sleeps again and again, a number of times: it makes progress, though it stores
-// nothing and looks at nothing that others change. Two seconds of it and more on the virtual
-// device.
+// nothing and looks at nothing that others change. On the virtual device it takes longer than the
+// time after which a launch without progress counts as hung.
+// options: --hang-timeout=1
 #include "../../lib/one_bug.h"
 #ifdef TWIN
 enum { TIMES = 1000 };
 #else
-enum { TIMES = 8000000 };
+enum { TIMES = 4000000 };
 #endif
 __global__ void k(int times, int *out) {
   int sum = 0;
