@@ -1,9 +1,9 @@
 # For the tests of GPU mode on a machine without a GPU: the stand-in is the real driver. Folders of
-# programs, all of which ran on the virtual device already, are repeated by a third (chosen of
+# programs, all of which ran on the virtual device already, are repeated by a sixth (chosen of
 # tests/lib/programs.sh); make check-long and make check-gpu run all.
 . tests/lib/steps.sh
 WARPGRIND_REAL_DRIVER=$BUILD/tests/libcuda-standin.so
-export WARPGRIND_REAL_DRIVER TEST_DEVICE=gpu TEST_SHARE=3 WARPGRIND_CACHE_DIR=$TEST_DIR/cache
+export WARPGRIND_REAL_DRIVER TEST_DEVICE=gpu TEST_SHARE=6 WARPGRIND_CACHE_DIR=$TEST_DIR/cache
 flock "$BUILD/tests" make -s BUILD="$BUILD" CC="$CC" SAN="$SAN" "$WARPGRIND_REAL_DRIVER" > \
   "$TEST_DIR/make.log" 2>&1 || { cat "$TEST_DIR/make.log"; exit 1; }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # timeout: 1800
-# Races of a recorded run are those that racecheck finds: every third program of tests/racecheck,
+# Races of a recorded run are those that racecheck finds: every sixth program of tests/racecheck,
 # recorded with racecheck running along; one in three alone, too (all for make check-long and on a
 # GPU). races_differ.txt has what a recording cannot know, and why.
 set -u
@@ -8,7 +8,7 @@ cd "$ROOT" || exit 1
 . tests/lib/programs.sh
 need nvcc
 export TEST_JOBS=${TEST_JOBS:-2}
-[ "$device" = gpu ] || export TEST_SHARE=3  # make check-long: all
+[ "$device" = gpu ] || export TEST_SHARE=6  # make check-long: all
 
 # The races of program $name that differ: NAME=REASON
 differences() {
