@@ -113,28 +113,31 @@ static void look_at_pending(void) {
   npending = kept;
 }
 
-bool host_memory_begins(const cl_icd_dispatch *next, const HostTransfer *t) {
-  HostRegion r;
-  if (given_up || !layer_records() || (t->is_write && t->blocks)) return false;
-  if (!host_region_of(next, t, &r)) return false;
+bool host_memory_is_watched(void) { return !given_up && layer_records(); }
+
+bool host_memory_begins(const cl_icd_dispatch *next, const HostTransfer *t, HostRegion *out) {
+  if (!t->is_write && !t->is_read) return false;
+  if (!host_memory_is_watched() || (t->blocks && (t->is_write || !npending))) return false;
+  if (!host_region_of(next, t, out)) return false;
   if (t->is_read && npending) {
     pthread_mutex_lock(&lock);
-    drop_writes(range_of(&r));
+    drop_writes(range_of(out));
     pthread_mutex_unlock(&lock);
   }
   return !t->blocks;
 }
 
-void host_memory_queued(const cl_icd_dispatch *next, cl_event event, const HostTransfer *t,
-                        const LayerCall *call) {
+void host_memory_queued(const cl_icd_dispatch *next, cl_event event, const HostRegion *r,
+                        bool is_write, const LayerCall *call) {
   Pending *p = mem_alloc(sizeof *p);
   p->event = event;
-  p->is_write = t->is_write;
+  p->region = *r;
+  p->is_write = is_write;
   p->name = call->name;
   p->caller = call->caller;
   pthread_mutex_lock(&lock);
   platform = next;
-  bool watched = !given_up && pending.len < MOST && host_region_of(next, t, &p->region);
+  bool watched = !given_up && pending.len < MOST;
   if (watched && p->is_write)
     watched = !changes_by_itself(range_of(&p->region)) && take_sample(&p->region, p->bytes);
   if (watched) {
@@ -143,7 +146,7 @@ void host_memory_queued(const cl_icd_dispatch *next, cl_event event, const HostT
     npending = pending.len;
   }
   // a read that is not known could change the source of a write
-  bool lost = !watched && t->is_read;
+  bool lost = !watched && !is_write;
   pthread_mutex_unlock(&lock);
   if (!watched) free(p);
   if (lost) host_memory_give_up();

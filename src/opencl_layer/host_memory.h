@@ -7,11 +7,12 @@
 
 #include <CL/cl_icd.h>
 
-// Before the command is queued. true: it needs an event
-bool host_memory_begins(const cl_icd_dispatch *next, const HostTransfer *t);
+bool host_memory_is_watched(void);
+// Before the command is queued. true: it needs an event, and *out is its memory
+bool host_memory_begins(const cl_icd_dispatch *next, const HostTransfer *t, HostRegion *out);
 // It is queued: watches the source of a write, and remembers what a read will change.
-void host_memory_queued(const cl_icd_dispatch *next, cl_event event, const HostTransfer *t,
-                        const LayerCall *call);
+void host_memory_queued(const cl_icd_dispatch *next, cl_event event, const HostRegion *r,
+                        bool is_write, const LayerCall *call);
 void host_memory_call_ends(void);
 // Kernels may change this memory, too: it is not watched.
 void host_memory_shared(const void *first, size_t size);

@@ -72,7 +72,7 @@ static const cl_mem image = NULL;
   do { \
     bool times_ = call_.error == CL_SUCCESS && event && layer_times_on(); \
     if (watched_ && call_.error == CL_SUCCESS) \
-      host_memory_queued(&next, *event, &transfer_, &call_); \
+      host_memory_queued(&next, *event, &memory_, transfer_.is_write, &call_); \
     if (has_own_ && !times_ && own_) next.clReleaseEvent(own_); \
     if (times_) \
       layer_times_add(&next, &(LayerCommand){#name_, command_queue, kernel, *event, has_own_, \
@@ -84,8 +84,8 @@ static const cl_mem image = NULL;
   static cl_int CL_API_CALL layer_##name parameters { \
     LayerCall call_ = {#name, .caller = __builtin_return_address(0), .begin_ns = clock_ns()}; \
     HostTransfer transfer_ = TRANSFER(); \
-    bool is_transfer_ = transfer_.is_write || transfer_.is_read; \
-    EVENT_BEGIN(is_transfer_ &&host_memory_begins(&next, &transfer_)); \
+    HostRegion memory_; \
+    EVENT_BEGIN(host_memory_begins(&next, &transfer_, &memory_)); \
     call_.error = next.name arguments; \
     call_.end_ns = clock_ns(); \
     host_memory_call_ends(); \
@@ -95,7 +95,7 @@ static const cl_mem image = NULL;
   }
 static size_t image_bytes(cl_mem handle) {
   size_t bytes = 0;
-  next.clGetMemObjectInfo(handle, CL_MEM_SIZE, sizeof bytes, &bytes, NULL);
+  if (handle) next.clGetMemObjectInfo(handle, CL_MEM_SIZE, sizeof bytes, &bytes, NULL);
   return bytes;
 }
 // Mapping changes the memory, as a read does.
@@ -103,12 +103,13 @@ static size_t image_bytes(cl_mem handle) {
   static result CL_API_CALL layer_##name(UNPACK parameters, cl_int *error_) { \
     LayerCall call_ = {#name, .type = #result, .caller = __builtin_return_address(0), \
                        .begin_ns = clock_ns()}; \
-    EVENT_BEGIN(layer_records()); \
+    HostRegion memory_; \
+    EVENT_BEGIN(host_memory_is_watched()); \
     result made_ = next.name(UNPACK arguments, &call_.error); \
     call_.end_ns = clock_ns(); \
     HostTransfer transfer_ = { \
         .is_read = true, .memory = made_, .size = size ? size : image_bytes(image)}; \
-    watched_ = made_ && host_memory_begins(&next, &transfer_); \
+    watched_ = made_ && host_memory_begins(&next, &transfer_, &memory_); \
     host_memory_call_ends(); \
     call_.made = made_; \
     EVENT_END(name); \
